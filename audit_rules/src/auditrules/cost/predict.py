@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from auditrules.cost.constants import Constants
 from auditrules.cost.events import LOOKED_UP, MAKING_TASKS, SOME_INODE, of_number
@@ -98,6 +98,18 @@ class Walked:
         return sum(self.walking.values())
 
 
+class RuleTest(NamedTuple):
+    """The cost of testing a rule's conditions (instructions), and whether all of them hold.
+
+    `asks_parent`: the number of the parent process is tested. A call looks it up once for all
+    rules, which is no part of the cost.
+    """
+
+    cost: float
+    asks_parent: bool
+    holds: bool
+
+
 @dataclass(frozen=True)
 class Price:
     """The cost of a rule set for a workload, in instructions: the sum over its calls.
@@ -142,6 +154,52 @@ def finish_prediction(
 def recording(constants: Constants, loaded: Loaded, event: Event, walk: Walked) -> float:
     """Return the cost of a call's record, given its walk (instructions)."""
     return _Pricing(constants, loaded, event).recording(walk)
+
+
+def price_test(  # noqa: PLR0913  (a rule, a call, and how the call is seen)
+    constants: Constants,
+    loaded: Loaded,
+    conditions: Sequence[Condition],
+    event: Event,
+    met: Event,
+    visited: VisitedName | None = None,
+) -> RuleTest:
+    """Return the cost of testing a rule's conditions for a call that the rule names.
+
+    `met` is the call with the files about which the kernel decides, `visited` the one whose bucket
+    is walked.
+    """
+    pricing = _Pricing(constants, loaded, event)
+    tested = 0
+    held = True
+    while held and tested < len(conditions):
+        held = field_tests.holds(conditions[tested], met, visited, loaded.files)
+        tested += 1
+    return pricing.test(conditions[:tested], visited, held=held)
+
+
+def expected_test(
+    constants: Constants, loaded: Loaded, conditions: Sequence[Condition], event: Event
+) -> RuleTest:
+    """Return the cost of testing a rule's conditions on each file of which no rule watches any."""
+    pricing = _Pricing(constants, loaded, event)
+    names = [name for name in event.names if name.file.inode == SOME_INODE]
+    cost = pricing.test_in_a_bucket(conditions, names)
+    return RuleTest(*pricing.without_parent(cost), holds=False)
+
+
+def match_cost(constants: Constants, rule: KernelRule) -> float:
+    """Return what a rule costs a call that it decides about, beyond the tests (instructions)."""
+    walk = constants.walk
+    cost = walk["matched"] + (0.0 if rule.conditions else walk["bare"])
+    if rule.key:
+        cost += walk["key"] + walk["key-byte"] * len(rule.key.encode(errors="surrogateescape"))
+    return cost
+
+
+def record_cost(constants: Constants, loaded: Loaded, event: Event, key: str) -> float:
+    """Return the cost of a call's record with a key (instructions)."""
+    return _Pricing(constants, loaded, event).record_cost(key)
 
 
 def price(histogram: Histogram, predicted: Callable[[Event], Prediction]) -> Price:
@@ -209,7 +267,7 @@ class _Pricing:
         )
 
     def prediction(self, walk: Walked) -> Prediction:
-        if not _has_counted_rules(self.loaded):
+        if not has_counted_rules(self.loaded):
             return Prediction(0.0, walk.walking)
         if not self._is_looked_at():
             return Prediction(-self._of_call("idle"), walk.walking)
@@ -246,12 +304,12 @@ class _Pricing:
         return found
 
     def recording(self, walk: Walked) -> float:
-        return self._record_constant(walk.key) if walk.recorded else 0.0
+        return self.record_cost(walk.key) if walk.recorded else 0.0
 
     def _is_looked_at(self) -> bool:
         """Say whether there are rules to be walked, and tasks that none takes out of audit."""
         return (
-            _has_counted_rules(self.loaded)
+            has_counted_rules(self.loaded)
             and semantics.exempted_by(self.loaded, self.event) is None
         )
 
@@ -291,7 +349,7 @@ class _Pricing:
             self.estimated.add(f"base of {self.name}")
         return self.walk[call] + self.walk[name] * len(self.event.names)
 
-    def _record_constant(self, key: str) -> float:
+    def record_cost(self, key: str) -> float:
         walk = self.walk
         cost = self.constants.record.get(self.name) if self.event.arch == "b64" else None
         if cost is None:
@@ -318,16 +376,21 @@ class _Pricing:
         if step.verdict is Verdict.OUTRANKED:
             return self.walk["outranked"]
         visited = None if step.name is None else self.event.names[step.name]
-        cost = self.walk["enter"]
-        for condition in rule.conditions[: step.tested]:
-            cost += self._condition(condition, visited)
-        if step.verdict is Verdict.MATCHED:
-            cost += self.walk["matched"] + (0.0 if rule.conditions else self.walk["bare"])
-            if rule.key:
-                cost += self.walk["key"] + self.walk["key-byte"] * len(
-                    rule.key.encode(errors="surrogateescape")
-                )
-        return cost
+        cost = self._tested(rule.conditions[: step.tested], visited)
+        return cost + (match_cost(self.constants, rule) if step.verdict is Verdict.MATCHED else 0.0)
+
+    def _tested(self, conditions: Sequence[Condition], visited: VisitedName | None) -> float:
+        return self.walk["enter"] + sum(self._condition(one, visited) for one in conditions)
+
+    def test(
+        self, tested: Sequence[Condition], visited: VisitedName | None, *, held: bool
+    ) -> RuleTest:
+        return RuleTest(*self.without_parent(self._tested(tested, visited)), holds=held)
+
+    def without_parent(self, cost: float) -> tuple[float, bool]:
+        """Return a cost without that of looking up the parent, and whether that is done."""
+        asked = self.asked_for_parent
+        return cost - (self.walk["ppid"] if asked else 0.0), asked
 
     def _condition(self, condition: Condition, visited: VisitedName | None) -> float:
         """Return the cost of testing a condition; `visited` is the file whose bucket is walked."""
@@ -432,16 +495,22 @@ class _Pricing:
             return self.walk["unnamed"] * len(names)
         if self.loaded.priority[index] <= priority:
             return self.walk["outranked"] * len(names)
+        return self.test_in_a_bucket(rule.conditions, names)
+
+    def test_in_a_bucket(
+        self, conditions: Sequence[Condition], names: Sequence[VisitedName]
+    ) -> float:
+        """Return the cost of a rule's conditions for files in its bucket that it names."""
         cost = self.walk["enter"] * len(names)
         for name in names:
-            for condition in rule.conditions:
+            for condition in conditions:
                 cost += self._condition(condition, name)
                 if not field_tests.holds(condition, self.event, name, self.loaded.files):
                     break
         return cost
 
 
-def _has_counted_rules(loaded: Loaded) -> bool:
+def has_counted_rules(loaded: Loaded) -> bool:
     """Say whether a rule makes the kernel collect facts about calls (`audit_n_rules`)."""
     counted = (FilterList.EXIT, FilterList.TASK, FilterList.IO_URING)
     return any(loaded.lists[name] for name in counted) or any(loaded.buckets)

@@ -178,7 +178,7 @@ def decide(loaded: Loaded, event: Event) -> Outcome:
         bare = replace(event, names=())
         nothing = Outcome(FilterDecision.NONE, recorded=False, key="", decided_by=None, walked=())
         return _with_records(loaded, nothing, bare, raised=raised) if raised else nothing
-    event = replace(_without_hidden_names(loaded, event), raised=raised)
+    event = replace(without_hidden_names(loaded, event), raised=raised)
     walk = _Walk(loaded, event)
     walk.exit_list()
     walk.inodes()
@@ -314,19 +314,24 @@ class _Walk:
         return True
 
 
-def _without_hidden_names(loaded: Loaded, event: Event) -> Event:
-    """Return the call without the files that a rule of the list `filesystem` hides (AS:2291).
-
-    A name given by the call exists before the kernel looks up its file, and stays without one.
-    """
-    hiding = [
+def hiding_tests(loaded: Loaded) -> tuple[FieldTest, ...]:
+    """Return the tests of a file system that hide a file from the rules."""
+    return tuple(
         test
         for index in loaded.lists[FilterList.FILESYSTEM]
         for test in loaded.rules[index].conditions
         if loaded.rules[index].action is Action.NEVER
         and isinstance(test, FieldTest)
         and test.field == "fstype"
-    ]
+    )
+
+
+def without_hidden_names(loaded: Loaded, event: Event) -> Event:
+    """Return the call without the files that a rule of the list `filesystem` hides (AS:2291).
+
+    A name given by the call exists before the kernel looks up its file, and stays without one.
+    """
+    hiding = hiding_tests(loaded)
     if not hiding:
         return event
     names: list[VisitedName] = []

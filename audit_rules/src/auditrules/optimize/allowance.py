@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from auditrules.kernel.semantics import FilterDecision
 from auditrules.model.kernel_rule import KernelRule
 from auditrules.optimize.lines import Candidates
 from auditrules.optimize.prices import TOLERANCE, PricedCall, Prices
+
+
+@dataclass(frozen=True)
+class Change:
+    """What calls pay more (instructions) after a change; no other call pays more."""
+
+    more: list[tuple[float, PricedCall]]
 
 
 class Allowance:
@@ -19,14 +26,14 @@ class Allowance:
 
     def __init__(self, prices: Prices, original: Iterable[KernelRule]) -> None:
         self.prices = prices
-        alike = prices.alike(original)
+        under = prices.set_costs(original)
         cases = (*prices.typical, *prices.failing)
-        costs = prices.of_cases(alike.loaded.rules, cases)
+        costs = prices.of_cases(under.loaded.rules, cases)
         self._allowed = {id(case): cost for case, cost in zip(cases, costs, strict=True)}
         self._decided: list[PricedCall] = []
         for case in cases:
-            if alike.decide(case.event, case.kind).decision is not FilterDecision.NONE:
-                self._allowed[id(case)] = alike.price_walk(case.event, case.kind).cost
+            if under.decided_by(case.event, case.kind) is not None:
+                self._allowed[id(case)] = under.walk(case.event, case.kind).cost
                 self._decided.append(case)
         self._open = {id(case) for case in self._decided}
         self._now = dict(self._allowed)
@@ -52,44 +59,56 @@ class Allowance:
                 more = self.prices.of_rule(after, case.event)
                 self._now[id(case)] += more - self.prices.of_rules(before, case.event)
 
-    def allows(
-        self, before: Sequence[KernelRule], after: KernelRule, lines: Candidates, at: int
-    ) -> bool:
-        """Say whether replacing rules by one saves something and keeps each call's allowance.
-
-        `lines` are all rules, with the new one under the number `at`; it may be put to the front.
-        """
+    def change(self, before: Sequence[KernelRule], after: KernelRule) -> Change | None:
+        """Return what calls pay more after replacing rules by one; None where it saves nothing."""
         unnamed = self.prices.constants.walk["unnamed"]
         fewer = _count_walked(before) - _count_walked((after,))
         if fewer < 0:
-            return False
+            return None
         involved = 0
         for rule in (*before, after):
             involved |= rule.mask
         gain = fewer * unnamed * self.prices.weight
+        more: list[tuple[float, PricedCall]] = []
         for number, cases in self.prices.by_number.items():
             if not involved >> number & 1:
                 continue
             for case in cases:
                 if id(case) in self._open:
                     continue
-                more = self.prices.of_rule(after, case.event) - self.prices.of_rules(
+                own = self.prices.of_rule(after, case.event) - self.prices.of_rules(
                     before, case.event
                 )
-                if more > self.remaining(case) + TOLERANCE:
-                    return False
-                gain -= (more + fewer * unnamed) * case.weight
+                more.append((own, case))
+                gain -= (own + fewer * unnamed) * case.weight
         if gain < -TOLERANCE or (not fewer and gain <= TOLERANCE):
-            return False
+            return None
+        return Change(more)
+
+    def has_room(self, change: Change) -> bool:
+        """Say whether a change keeps the allowance of each call that no rule decides about."""
+        more = change.more
+        for at in range(len(more)):
+            cost, case = more[at]
+            if cost > self.remaining(case) + TOLERANCE:
+                more.insert(0, more.pop(at))  # next time, this is likely to be too much again
+                return False
+        return True
+
+    def allows_order(self, lines: Candidates, joined: int) -> bool:
+        """Say whether the calls that rules decide about keep their allowance.
+
+        The line of the number `joined` may be put to the front.
+        """
         if self._deciding_calls_fit(lines.rules()):
             return True
-        lines.front.add(at)
+        lines.front.add(joined)
         return self._deciding_calls_fit(lines.rules())
 
     def _deciding_calls_fit(self, rules: Iterable[KernelRule]) -> bool:
-        alike = self.prices.alike(rules)
+        under = self.prices.set_costs(rules)
         return all(
-            alike.price_walk(case.event, case.kind).cost <= self._allowed[id(case)] + TOLERANCE
+            under.walk(case.event, case.kind).cost <= self._allowed[id(case)] + TOLERANCE
             for case in self._decided
         )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from auditrules.auditctl.write import needs_watch_form
@@ -24,9 +24,10 @@ from auditrules.model.kernel_rule import (
     Operator,
     is_test,
 )
-from auditrules.optimize.allowance import Allowance
+from auditrules.optimize.allowance import Allowance, Change
 from auditrules.optimize.implication import covers, without_needless
 from auditrules.optimize.lines import Candidate, Candidates
+from auditrules.optimize.meeting import Covering
 from auditrules.optimize.prices import TOLERANCE, Prices
 from auditrules.optimize.reachable_calls import (
     ReachableCalls,
@@ -35,6 +36,7 @@ from auditrules.optimize.reachable_calls import (
     reach_of_any,
     releases_of,
 )
+from auditrules.optimize.similar import Pair, SimilarPairs
 from auditrules.tables import lookup
 
 SHADOWED = "dropped: another rule always decides first"
@@ -60,11 +62,18 @@ _USUAL = frozenset({UNSET + 1 - lookup.errors()[name] for name in ("ENOENT", "EA
 
 _Item = TypeVar("_Item")
 
-_Pair = tuple["KernelRule", "KernelRule", tuple[tuple["KernelRule", str], ...]]
-"""Two rules, and the rules that can replace both."""
-
 _MOST_PERMUTED = 6
 """The most conditions for which every order is tried."""
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """A rule that can replace two, the name of the change, and what it changes for calls."""
+
+    before: tuple[KernelRule, KernelRule]
+    after: KernelRule
+    what: str
+    change: Change
 
 
 class RuleChanges:
@@ -85,7 +94,6 @@ class RuleChanges:
     ) -> None:
         self.lines, self.prices, self.tell, self.thorough = lines, prices, tell, thorough
         self.allowance = Allowance(prices, original)
-        self._known: dict[tuple[int, int], _Pair] = {}
 
     @property
     def b32(self) -> bool:
@@ -144,18 +152,23 @@ class RuleChanges:
 
     def drop_shadowed(self) -> None:
         """Drop each rule that another always pre-empts."""
-        for number in sorted(self.lines.lines):
-            if number not in self.lines.lines:
-                continue
-            for other in sorted(self.lines.lines):
-                if other == number or number not in self.lines.lines:
-                    continue
-                self._drop_if_shadowed(number, by=other)
+        lines = self.lines.lines
+        covering = Covering({at: line.rule for at, line in lines.items()}, b32=self.b32)
+        for number in sorted(lines):
+            other = -1
+            while number in lines:
+                left = covering.candidates(lines[number].rule) & ~(1 << number) & -(1 << other + 1)
+                if not left:
+                    break
+                other = (left & -left).bit_length() - 1
+                if other in lines and self._drop_if_shadowed(number, by=other):
+                    covering.add(min(number, other), lines[min(number, other)].rule)
 
-    def _drop_if_shadowed(self, number: int, by: int) -> None:
+    def _drop_if_shadowed(self, number: int, by: int) -> bool:
+        """Drop a rule if another pre-empts it; say whether the two became one."""
         wide, narrow = self.lines.lines[by].rule, self.lines.lines[number].rule
         if not covers(wide, narrow, b32=self.b32):
-            return
+            return False
         alike = (wide.action, wide.key) == (narrow.action, narrow.key)
         if self.lines.must_precede(by, number) or (
             alike and not self.lines.stands_before(number, by)
@@ -167,41 +180,56 @@ class RuleChanges:
         elif alike and wide.place == narrow.place and self.lines.can_become_one(number, by):
             first, second = sorted((number, by))
             self.lines.join(first, second, wide, SHADOWED)
+            return True
+        return False
 
     def join(self) -> None:
         """Merge similar rules, two at a time, until no two can be merged."""
         self.allowance.count(self.lines)
-        while any(self._join(first, second) for first, second in list(self.lines.pairs())):
+        pairs = SimilarPairs({at: line.rule for at, line in self.lines.lines.items()})
+        attempts: dict[Pair, list[_Attempt]] = {}
+        while any(self._join(pair, pairs, attempts) for pair in pairs.in_order()):
             pass
 
-    def _join(self, first: int, second: int) -> bool:
-        found = self._replacements(first, second)
-        if not found or not self.lines.can_become_one(first, second):
+    def _join(
+        self, pair: Pair, pairs: SimilarPairs, attempts: dict[Pair, list[_Attempt]]
+    ) -> bool:
+        _, first, second = pair
+        both = self.lines.lines[first].rule, self.lines.lines[second].rule
+        known = attempts.get(pair)
+        if known is None or known[0].before[0] is not both[0] or known[0].before[1] is not both[1]:
+            self.tell(f"merging similar rules, {len(self.lines.lines)} left")
+            known = attempts[pair] = self._attempts(*both)
+        if not known:
+            del attempts[pair]
+            pairs.forget(pair)
             return False
-        self.tell(f"merging similar rules, {len(self.lines.lines)} left")
-        a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
-        for joined, what in found:
+        if not self.lines.can_become_one(first, second):
+            return False
+        for attempt in known:
+            if not self.allowance.has_room(attempt.change):
+                continue
+            lines = self.lines.copy()
+            lines.join(first, second, attempt.after, attempt.what)
+            if self.allowance.allows_order(lines, first):
+                self.lines = lines
+                self.allowance.take_change(both, attempt.after)
+                pairs.join(pair, both, attempt.after)
+                return True
+        return False
+
+    def _attempts(self, a: KernelRule, b: KernelRule) -> list[_Attempt]:
+        """Return the rules that can replace two and save enough, in the order of trying."""
+        found = []
+        for joined, what in (*_same_conditions(a, b), *self._abis(a, b), *_ranges(a, b)):
             # The first condition that fails ends the test, so which is first matters most.
             for order in _firsts(joined.conditions):
                 tried = replace(joined, conditions=order)
-                lines = self.lines.copy()
-                lines.join(first, second, tried, what)
-                if self._worth_it((a, b), tried, what) and self.allowance.allows(
-                    (a, b), tried, lines, first
-                ):
-                    self.lines = lines
-                    self.allowance.take_change((a, b), tried)
-                    return True
-        return False
-
-    def _replacements(self, first: int, second: int) -> Sequence[tuple[KernelRule, str]]:
-        """Return the rules that can replace two lines, each with a name for the change."""
-        a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
-        known = self._known.get((first, second))
-        if known is None or known[0] is not a or known[1] is not b:
-            found = (*_same_conditions(a, b), *self._abis(a, b), *_ranges(a, b))
-            known = self._known[first, second] = a, b, found
-        return known[2]
+                if self._worth_it((a, b), tried, what):
+                    change = self.allowance.change((a, b), tried)
+                    if change is not None:
+                        found.append(_Attempt((a, b), tried, what, change))
+        return found
 
     def _abis(self, a: KernelRule, b: KernelRule) -> Iterator[tuple[KernelRule, str]]:
         """Yield rules without `arch` that match what two rules, one for each ABI, match."""

@@ -10,11 +10,9 @@ from dataclasses import replace
 from functools import lru_cache
 
 from auditrules.kernel.conditions import (
-    EVERYTHING,
     SINGLE,
     Ranges,
     allowed_values,
-    both,
     follows,
     ranges_of,
 )
@@ -23,7 +21,6 @@ from auditrules.optimize.reachable_calls import (
     ReachableCalls,
     always_stand_for,
     reach,
-    reach_of_any,
     releases_of,
 )
 from auditrules.tables import lookup
@@ -45,7 +42,7 @@ def perm_holds_always(
 
 def covers(wide: KernelRule, narrow: KernelRule, *, b32: bool = True) -> bool:
     """Say whether the first rule matches whatever the second does, under each release."""
-    if not _unfollowable(wide.conditions) <= _among(narrow.conditions):
+    if not unfollowable(wide.conditions) <= _among(narrow.conditions):
         return False
     return all(
         _covers_under(wide, narrow, release, b32=b32) for release in releases_of(wide, narrow)
@@ -67,7 +64,7 @@ def _covers_under(wide: KernelRule, narrow: KernelRule, release: Release, *, b32
 
 
 @lru_cache(maxsize=1 << 14)
-def _unfollowable(conditions: tuple[Condition, ...]) -> frozenset[Condition]:
+def unfollowable(conditions: tuple[Condition, ...]) -> frozenset[Condition]:
     """Return the conditions that only an equal condition implies."""
     return frozenset(
         condition
@@ -82,28 +79,11 @@ def _among(conditions: tuple[Condition, ...]) -> frozenset[Condition]:
     return frozenset(conditions)
 
 
-def can_meet(a: KernelRule, b: KernelRule, *, b32: bool = True) -> bool:
-    """Say whether one call might match both rules."""
-    return reach_of_any(a, b32=b32).meets(reach_of_any(b, b32=b32)) and not _apart(
-        _limits(a.conditions), _limits(b.conditions)
-    )
-
-
 @lru_cache(maxsize=1 << 14)
-def _limits(conditions: tuple[Condition, ...]) -> tuple[tuple[str, Ranges], ...]:
+def limits(conditions: tuple[Condition, ...]) -> tuple[tuple[str, Ranges], ...]:
     """Return the values that the conditions allow for each field with one value per call."""
     fields = {test.field for test in conditions if isinstance(test, FieldTest)} & SINGLE
     return tuple((field, allowed_values(field, conditions)) for field in sorted(fields))
-
-
-@lru_cache(maxsize=1 << 14)
-def _apart(a: tuple[tuple[str, Ranges], ...], b: tuple[tuple[str, Ranges], ...]) -> bool:
-    """Say whether two limits have no value in common."""
-    one, other = dict(a), dict(b)
-    return any(
-        not both(one.get(field, EVERYTHING), other.get(field, EVERYTHING))
-        for field in {*one, *other}
-    )
 
 
 def without_needless(rule: KernelRule, *, b32: bool = True) -> tuple[Condition, ...]:

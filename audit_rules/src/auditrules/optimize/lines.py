@@ -8,11 +8,12 @@ free: the order of equal rules has no effect. A watch of unknown kind may be in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from auditrules.model.kernel_rule import KernelRule, bits
-from auditrules.optimize.implication import can_meet
+from auditrules.optimize.meeting import orders_to_keep
 
 
 @dataclass(frozen=True)
@@ -50,36 +51,13 @@ class Candidates:
     @classmethod
     def of(cls, rules: Sequence[KernelRule], *, b32: bool) -> Candidates:
         """Return the rules of the list `exit`, which are in the order of their priority."""
-        found = cls(b32)
-        for number, rule in enumerate(rules):
-            found.lines[number] = Candidate(rule, (number,))
-            found.before[number] = sum(
-                1 << earlier for earlier in range(number) if found.must_keep(rules[earlier], rule)
-            )
-        return found
+        numbered = dict(enumerate(rules))
+        lines = {number: Candidate(rule, (number,)) for number, rule in numbered.items()}
+        return cls(b32, lines, orders_to_keep(numbered, b32=b32))
 
     def copy(self) -> Candidates:
         """Return lines that can be changed by themselves."""
         return Candidates(self.b32, dict(self.lines), dict(self.before), set(self.front))
-
-    def must_keep(self, a: KernelRule, b: KernelRule) -> bool:
-        """Say whether the order of two rules matters."""
-        differ = (a.action, a.key, a.place) != (b.action, b.key, b.place)
-        return differ and can_meet(a, b, b32=self.b32)
-
-    def pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield all pairs of lines with the same action and key, lower number first."""
-        groups: dict[tuple[object, ...], list[int]] = {}
-        for number in sorted(self.lines):
-            rule = self.lines[number].rule
-            if rule.watch is not None:
-                continue  # what -w says can't be joined to anything
-            groups.setdefault((rule.action, rule.key), []).append(number)
-        for numbers in groups.values():
-            for at, first in enumerate(numbers):
-                for second in numbers[at + 1 :]:
-                    if first in self.lines and second in self.lines:
-                        yield first, second
 
     def can_become_one(self, first: int, second: int) -> bool:
         """Say whether no rule has to be between the two, in either direction."""
@@ -131,14 +109,22 @@ class Candidates:
         def place(number: int) -> tuple[int, bool, int]:
             return rank(self.lines[number]), number not in self.front, number
 
-        waiting = sorted(self.lines, key=place)
-        left = sum(1 << number for number in waiting)
+        left = sum(1 << number for number in self.lines)
+        blocked: dict[int, list[int]] = {}
+        free: list[tuple[tuple[int, bool, int], int]] = []
         ordered: list[Candidate] = []
-        while waiting:
-            at = next(at for at, number in enumerate(waiting) if not self.before[number] & left)
-            number = waiting.pop(at)
-            left &= ~(1 << number)
-            ordered.append(self.lines[number])
+        for number in sorted(self.lines, key=place):
+            free.append((place(number), number))  # those that were free before are all in order
+            while free:
+                _, number = heappop(free)
+                waits_for = self.before[number] & left
+                if waits_for:
+                    blocked.setdefault(waits_for.bit_length() - 1, []).append(number)
+                    continue
+                left &= ~(1 << number)
+                ordered.append(self.lines[number])
+                for other in blocked.pop(number, ()):
+                    heappush(free, (place(other), other))
         return tuple(ordered)
 
     def with_what_stands_before(self, lines: set[Candidate]) -> set[Candidate]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from auditrules.cost.constants import Constants
-from auditrules.cost.predict import Histogram, predict
+from auditrules.cost.predict import Histogram
 from auditrules.model.kernel_lists import by_rank
 from auditrules.model.kernel_rule import FilterList, KernelRule, Operator, is_test
 from auditrules.optimize import never, signals
@@ -247,7 +247,7 @@ class _Work:
     def _dearer_failing(self, lines: Sequence[Candidate]) -> float:
         """Return the most that a call pays more if its error is one that a range was made of."""
         old, new = (
-            self.prices.arrange_rules(rules) for rules in (self.original, self._whole_set(lines))
+            self.prices.set_costs(rules) for rules in (self.original, self._whole_set(lines))
         )
         most = 0.0
         for line in lines:
@@ -258,11 +258,9 @@ class _Work:
                     continue
                 for error in errors:
                     failing = replace(case.event, exit=error)
-                    costs = [
-                        predict(self.prices.constants, loaded, failing).walk
-                        for loaded in (old, new)
-                    ]
-                    most = max(most, costs[1] - costs[0])
+                    kind = self.prices.kind(failing)
+                    before, after = (under.walk(failing, kind).cost for under in (old, new))
+                    most = max(most, after - before)
         return most
 
     def _tries(self) -> list[tuple[tuple[Candidate, ...], tuple[int, ...]]]:
@@ -317,11 +315,11 @@ class _Work:
 
     def _deciding_lines(self, lines: Sequence[Candidate]) -> set[Candidate]:
         """Return the lines that decide about a call of the workload."""
-        alike = self.prices.alike(line.rule for line in lines)
+        under = self.prices.set_costs(line.rule for line in lines)
         found = set()
         for case in self.prices.typical:
             if case.weight:
-                by = alike.decide(case.event, case.kind).decided_by
+                by = under.decided_by(case.event, case.kind)
                 if by is not None:
                     found.add(lines[by])
         return found

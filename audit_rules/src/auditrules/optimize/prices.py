@@ -10,14 +10,15 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from auditrules.cost.call_classes import Alike, NamingRules, kind
+from auditrules.cost.call_classes import kind
 from auditrules.cost.constants import Constants
 from auditrules.cost.events import SOME_INODE, events
-from auditrules.cost.predict import Histogram, price_walk
+from auditrules.cost.predict import Histogram
 from auditrules.kernel.event import Event, FileId
 from auditrules.kernel.field_tests import holds
 from auditrules.kernel.semantics import BUCKETS, Loaded, bucket_of, load
 from auditrules.model.kernel_rule import Condition, FieldTest, KernelRule
+from auditrules.optimize.set_costs import ConditionTests, SetCosts
 from auditrules.tables.lookup import Arch
 
 _ABSENT = -2
@@ -71,7 +72,8 @@ class Prices:
     _names: dict[str, int] = field(default_factory=dict)
     _files: dict[str, FileId] = field(default_factory=dict)
     _resolved: dict[KernelRule, KernelRule] = field(default_factory=dict)
-    _alone: dict[KernelRule, Loaded] = field(default_factory=dict)
+    _alone: dict[KernelRule, SetCosts] = field(default_factory=dict)
+    _sets: dict[tuple[KernelRule, ...], SetCosts] = field(default_factory=dict)
     _costs: dict[tuple[KernelRule, int, bool], float] = field(default_factory=dict)
     _conditions: dict[tuple[tuple[Condition, ...], int], Tested] = field(default_factory=dict)
     _kinds: dict[Hashable, int] = field(default_factory=dict)
@@ -157,15 +159,15 @@ class Prices:
         known = rule, self.kind(event), named
         if known not in self._costs:
             self._costs[known] = (
-                price_walk(self.constants, self._by_itself(rule), event).cost
+                self._by_itself(rule).walk(event, self.kind(event)).cost
                 if named
                 else self.constants.walk["unnamed"] * self._files_in_bucket(rule, event)
             )
         return self._costs[known]
 
-    def _by_itself(self, rule: KernelRule) -> Loaded:
+    def _by_itself(self, rule: KernelRule) -> SetCosts:
         if rule not in self._alone:
-            self._alone[rule] = self.arrange_rules([replace(rule, prepend=False)])
+            self._alone[rule] = self.set_costs([replace(rule, prepend=False)])
         return self._alone[rule]
 
     def _files_in_bucket(self, rule: KernelRule, event: Event) -> float:
@@ -197,22 +199,29 @@ class Prices:
 
     def of_cases(self, rules: Sequence[KernelRule], cases: Iterable[PricedCall]) -> list[float]:
         """Return for each case the cost by `of_rules`."""
-        named = NamingRules(rules)
-        known: dict[Hashable, float] = {}
+        by_mask: dict[tuple[int, bool], list[KernelRule]] = {}
+        for rule in rules:
+            by_mask.setdefault((rule.mask, rule.in_a_bucket), []).append(rule)
+        known: dict[tuple[int, bool, int], float] = {}
         costs = []
         for case in cases:
-            like = named.by(case.event.call), case.kind
-            if like not in known:
-                known[like] = self.of_rules(rules, case.event)
-            costs.append(known[like])
+            cost = 0.0
+            for at, ((mask, _), alike) in enumerate(by_mask.items()):
+                like = at, bool(mask >> case.event.call & 1), case.kind
+                if like not in known:
+                    known[like] = self.of_rules(alike, case.event)
+                cost += known[like]
+            costs.append(cost)
         return costs
 
     def mean(self, rules: Sequence[KernelRule]) -> float:
         """Return the cost of rules for the workload's mean call, where none of them decides."""
-        weighty = [case for case in self.typical if case.weight]
-        costs = self.of_cases(rules, weighty)
-        total = sum(cost * case.weight for cost, case in zip(costs, weighty, strict=True))
+        total = sum(self.of_rules(rules, case.event) * case.weight for case in self._weighty)
         return total / self.weight if self.weight else 0.0
+
+    @cached_property
+    def _weighty(self) -> tuple[PricedCall, ...]:
+        return tuple(case for case in self.typical if case.weight)
 
     def mean_of(self, costs: Mapping[tuple[Arch, int], float]) -> float:
         """Return the workload's mean of costs by call."""
@@ -222,15 +231,22 @@ class Prices:
 
     def of_set(self, rules: Sequence[KernelRule]) -> Mapping[tuple[Arch, int], float]:
         """Return the cost of a whole set for each typical call: walk and record (instructions)."""
-        alike = self.alike(rules)
+        known = tuple(rules)
+        if known not in self._sets:
+            self._sets[known] = self.set_costs(known)
+        costs = self._sets[known]
         return {
-            (case.event.arch, case.event.call): alike.cost(case.event, case.kind)
+            (case.event.arch, case.event.call): costs.cost(case.event, case.kind)
             for case in self.typical
         }
 
-    def alike(self, rules: Iterable[KernelRule]) -> Alike:
+    def set_costs(self, rules: Iterable[KernelRule]) -> SetCosts:
         """Return the walks of calls under a whole set."""
-        return Alike(self.constants, self.arrange_rules(rules))
+        return SetCosts(self._tests, self.arrange_rules(rules))
+
+    @cached_property
+    def _tests(self) -> ConditionTests:
+        return ConditionTests(self.constants)
 
 
 def _is_id(name: str) -> bool:

@@ -39,7 +39,7 @@ class ReachableCalls(NamedTuple):
         return not (self.b64 & ~other.b64 or self.b32 & ~other.b32)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1 << 16)
 def reach(rule: KernelRule, *, b32: bool = True, release: Release = OLDEST) -> ReachableCalls:
     """Return the calls that the rule's mask, `arch` and `perm` let through, under a release.
 
