@@ -203,7 +203,7 @@ def test_by_default_only_changes_that_are_recognised_or_save_much_are_made() -> 
     ]
     done = {what for line in every.lines for what in line.done}
     assert {changes.BOTH_ABIS, changes.RANGE} <= done
-    more = more_if_thorough(few, CONSTANTS, general())
+    more = more_if_thorough(few)
     assert more == pytest.approx(few.mean.after - every.mean.after)
     assert more > CONSTANTS.walk["unnamed"]
 

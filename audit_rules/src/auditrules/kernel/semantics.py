@@ -124,6 +124,11 @@ def load(rules: Iterable[KernelRule], files: Mapping[str, FileId] | None = None)
         if rule.watch is not None:
             raise UnresolvedError(f"only the target knows whether {rule.watch} is a directory")
     check_distinct(loaded)
+    return arrange(loaded, files)
+
+
+def arrange(loaded: tuple[KernelRule, ...], files: Mapping[str, FileId]) -> Loaded:
+    """Return rules that are known to be distinct, and of known kind, as `load` does."""
     lists: dict[FilterList, list[int]] = {name: [] for name in FilterList}
     buckets: list[list[int]] = [[] for _ in range(BUCKETS)]
     for index in by_rank(loaded):

@@ -39,7 +39,7 @@ def optimize(request: OptimizeRequest, caller: Caller | None = None) -> Cheaper:
         made = optimise(rules.loaded, constants, mix, options, tell)
         tell("proving the result for other releases of Linux")
         results = {} if is_unchanged(made) else by_release(made, rules)
-        more = 0.0 if options.thorough else more_if_thorough(made, constants, mix, tell)
+        more = 0.0 if options.thorough else more_if_thorough(made, tell)
     for release, result in results.items():
         _note_unequal(release, result, caller)
     equal = tuple(release for release, result in results.items() if result.equal)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from auditrules.model.kernel_rule import KernelRule
+from auditrules.optimize.decided_calls import DecidedCalls, Joined
 from auditrules.optimize.lines import Candidates
 from auditrules.optimize.prices import TOLERANCE, PricedCall, Prices
 
@@ -30,12 +31,13 @@ class Allowance:
         cases = (*prices.typical, *prices.failing)
         costs = prices.of_cases(under.loaded.rules, cases)
         self._allowed = {id(case): cost for case, cost in zip(cases, costs, strict=True)}
-        self._decided: list[PricedCall] = []
-        for case in cases:
-            if under.decided_by(case.event, case.kind) is not None:
-                self._allowed[id(case)] = under.walk(case.event, case.kind).cost
-                self._decided.append(case)
-        self._open = {id(case) for case in self._decided}
+        decided = [
+            (case, under.walk(case.event, case.kind).cost)
+            for case in cases
+            if under.decided_by(case.event, case.kind) is not None
+        ]
+        self._decided = DecidedCalls(prices, decided)
+        self._open = {id(case) for case, _ in decided}
         self._now = dict(self._allowed)
 
     def remaining(self, case: PricedCall) -> float:
@@ -46,6 +48,7 @@ class Allowance:
 
     def count(self, lines: Candidates) -> None:
         """Take the costs of the rules as they are now."""
+        self._decided.count(lines)
         rules = [line.rule for line in lines.lines.values()]
         cases = (*self.prices.typical, *self.prices.failing)
         for case, cost in zip(cases, self.prices.of_cases(rules, cases), strict=True):
@@ -95,22 +98,15 @@ class Allowance:
                 return False
         return True
 
-    def allows_order(self, lines: Candidates, joined: int) -> bool:
-        """Say whether the calls that rules decide about keep their allowance.
+    def allows_order(self, lines: Candidates, joined: Joined) -> bool:
+        """Say whether the calls that rules decide about keep their allowance, and take the lines.
 
-        The line of the number `joined` may be put to the front.
+        The joined line may be put to the front.
         """
-        if self._deciding_calls_fit(lines.rules()):
+        if self._decided.fit(lines, joined):
             return True
-        lines.front.add(joined)
-        return self._deciding_calls_fit(lines.rules())
-
-    def _deciding_calls_fit(self, rules: Iterable[KernelRule]) -> bool:
-        under = self.prices.set_costs(rules)
-        return all(
-            under.walk(case.event, case.kind).cost <= self._allowed[id(case)] + TOLERANCE
-            for case in self._decided
-        )
+        lines.front.add(joined.first)
+        return self._decided.fit(lines, joined)
 
 
 def _count_walked(rules: Iterable[KernelRule]) -> int:

@@ -25,6 +25,7 @@ from auditrules.model.kernel_rule import (
     is_test,
 )
 from auditrules.optimize.allowance import Allowance, Change
+from auditrules.optimize.decided_calls import Joined
 from auditrules.optimize.implication import covers, without_needless
 from auditrules.optimize.lines import Candidate, Candidates
 from auditrules.optimize.meeting import Covering
@@ -211,7 +212,8 @@ class RuleChanges:
                 continue
             lines = self.lines.copy()
             lines.join(first, second, attempt.after, attempt.what)
-            if self.allowance.allows_order(lines, first):
+            joined = Joined(first, second, both, attempt.after)
+            if self.allowance.allows_order(lines, joined):
                 self.lines = lines
                 self.allowance.take_change(both, attempt.after)
                 pairs.join(pair, both, attempt.after)

@@ -105,6 +105,12 @@ class Candidates:
 
     def in_order(self, rank: Callable[[Candidate], int] = lambda _line: 0) -> tuple[Candidate, ...]:
         """Return the lines in an order that keeps all constraints, else by rank, front, number."""
+        return tuple(self.lines[number] for number in self.numbers_in_order(rank))
+
+    def numbers_in_order(
+        self, rank: Callable[[Candidate], int] = lambda _line: 0
+    ) -> tuple[int, ...]:
+        """Return the numbers of the lines as `in_order` does."""
 
         def place(number: int) -> tuple[int, bool, int]:
             return rank(self.lines[number]), number not in self.front, number
@@ -112,7 +118,7 @@ class Candidates:
         left = sum(1 << number for number in self.lines)
         blocked: dict[int, list[int]] = {}
         free: list[tuple[tuple[int, bool, int], int]] = []
-        ordered: list[Candidate] = []
+        ordered: list[int] = []
         for number in sorted(self.lines, key=place):
             free.append((place(number), number))  # those that were free before are all in order
             while free:
@@ -122,7 +128,7 @@ class Candidates:
                     blocked.setdefault(waits_for.bit_length() - 1, []).append(number)
                     continue
                 left &= ~(1 << number)
-                ordered.append(self.lines[number])
+                ordered.append(number)
                 for other in blocked.pop(number, ()):
                     heappush(free, (place(other), other))
         return tuple(ordered)
@@ -136,7 +142,3 @@ class Candidates:
             before = {earlier for number in ahead for earlier in bits(self.before[number])}
             ahead = before - found
         return {self.lines[number] for number in found}
-
-    def rules(self) -> tuple[KernelRule, ...]:
-        """Return the rules in their order."""
-        return tuple(line.rule for line in self.in_order())

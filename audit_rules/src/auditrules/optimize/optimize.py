@@ -8,7 +8,7 @@ discarded.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from auditrules.cost.constants import Constants
 from auditrules.cost.predict import Histogram
@@ -66,7 +66,7 @@ class Optimised:
     how many rules each call is checked, before and after. `proof` says whether the two sets agree;
     if they are not proved equal, nothing was changed, and `kept_because` says why.
     `dearer_failing` is the most that a failing call pays more (instructions), `dropped_saves` what
-    the dropped rules cost the mean call.
+    the dropped rules cost the mean call. `prices` is what they were priced by.
     """
 
     original: tuple[KernelRule, ...]
@@ -79,6 +79,7 @@ class Optimised:
     walked: tuple[int, int]
     proof: Result
     options: OptimizeOptions
+    prices: Prices = field(repr=False, compare=False)
     kept_because: str = ""
     dearer_failing: float = 0.0
     dropped_saves: float = 0.0
@@ -120,20 +121,15 @@ def optimise(
     """
     options = options or OptimizeOptions()
     prices = Prices(constants, histogram, options.b32, options.likely_directory)
-    work = _Work(tuple(rules), prices, options, tell)
-    return work.result()
+    return _Work(tuple(rules), prices, options, tell).result()
 
 
 def more_if_thorough(
-    made: Optimised,
-    constants: Constants,
-    histogram: Histogram,
-    tell: Callable[[str], None] = lambda _doing: None,
+    made: Optimised, tell: Callable[[str], None] = lambda _doing: None
 ) -> float:
     """Return how much more all changes would save the mean call (instructions), not yet proved."""
     options = replace(made.options, thorough=True)
-    prices = Prices(constants, histogram, options.b32, options.likely_directory)
-    return _Work(made.original, prices, options, tell).more_than(made.lines)
+    return _Work(made.original, made.prices, options, tell).more_than(made.lines)
 
 
 @dataclass
@@ -192,6 +188,7 @@ class _Work:
             (self._count_walked(self.original), self._count_walked(line.rule for line in lines)),
             proof,
             self.options,
+            self.prices,
             dropped_saves=self.prices.mean([self.original[at] for at in dropped]),
         )
 

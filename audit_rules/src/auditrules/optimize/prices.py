@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 
 from auditrules.cost.call_classes import kind
 from auditrules.cost.constants import Constants
@@ -16,7 +17,7 @@ from auditrules.cost.events import SOME_INODE, events
 from auditrules.cost.predict import Histogram
 from auditrules.kernel.event import Event, FileId
 from auditrules.kernel.field_tests import holds
-from auditrules.kernel.semantics import BUCKETS, Loaded, bucket_of, load
+from auditrules.kernel.semantics import BUCKETS, Loaded, arrange, bucket_of
 from auditrules.model.kernel_rule import Condition, FieldTest, KernelRule
 from auditrules.optimize.set_costs import ConditionTests, SetCosts
 from auditrules.tables.lookup import Arch
@@ -115,14 +116,14 @@ class Prices:
         Every path in a rule exists, every unresolved user and group has a unique number, and a
         watch of unknown kind has its likely kind.
         """
-        taken: dict[Hashable, KernelRule] = {}
+        taken: dict[KernelRule, KernelRule] = {}
         for rule in map(self.resolve_rule, rules):
-            while (
-                rule.sameness in taken
-            ):  # two ways to write one rule, if its kind is the likely one
+            same = replace(rule, prepend=False) if rule.prepend else rule
+            while same in taken:  # two ways to write one rule, if its kind is the likely one
                 rule = replace(rule, key=f"{rule.key}+")  # noqa: PLW2901  (priced as another)
-            taken[rule.sameness] = rule
-        return load(taken.values(), self._files)
+                same = replace(rule, prepend=False)
+            taken[same] = rule
+        return arrange(tuple(taken.values()), MappingProxyType(self._files))
 
     def resolve_rule(self, rule: KernelRule) -> KernelRule:
         """Return a rule whose users and groups are numbers, and whose kind is settled.
@@ -203,11 +204,16 @@ class Prices:
         for rule in rules:
             by_mask.setdefault((rule.mask, rule.in_a_bucket), []).append(rule)
         known: dict[tuple[int, bool, int], float] = {}
+        unnamed = self.constants.walk["unnamed"]
         costs = []
         for case in cases:
             cost = 0.0
-            for at, ((mask, _), alike) in enumerate(by_mask.items()):
-                like = at, bool(mask >> case.event.call & 1), case.kind
+            for at, ((mask, in_a_bucket), alike) in enumerate(by_mask.items()):
+                named = bool(mask >> case.event.call & 1)
+                if not named and not in_a_bucket:
+                    cost += unnamed * len(alike)
+                    continue
+                like = at, named, case.kind
                 if like not in known:
                     known[like] = self.of_rules(alike, case.event)
                 cost += known[like]

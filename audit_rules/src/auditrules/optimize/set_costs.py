@@ -64,10 +64,14 @@ class ConditionTests:
 
 @dataclass
 class Walk:
-    """A call's walk so far: its cost (instructions), and the rule that decides (index)."""
+    """A call's walk so far: its cost (instructions), and the rule that decides (index).
+
+    `ended_by` is the rule at which the walk of the list ended, None if it went to the list's end.
+    """
 
     cost: float = 0.0
     decided_by: int | None = None
+    ended_by: int | None = None
     key: str = ""
     asks_parent: bool = False
 
@@ -153,9 +157,7 @@ class SetCosts:
             return Walk()
         if self.loaded.lists[FilterList.TASK] and exempted_by(self.loaded, event) is not None:
             return Walk()
-        met = self.tests.met.get((self._free, self._hiding, kind))
-        if met is None:
-            met = self.tests.met[self._free, self._hiding, kind] = self._seen(event)
+        met = self._met(event, kind)
         walk = self._meet(event, met, kind, self._free)
         unknown = sum(name.file.inode == SOME_INODE for name in event.names)
         if unknown:
@@ -165,11 +167,31 @@ class SetCosts:
                 walk.cost += self.constants.walk["ppid"] / BUCKETS
         return walk
 
-    def _seen(self, event: Event) -> Event:
+    def test(self, rule: KernelRule, event: Event, kind: int) -> RuleTest:
+        """Return the test of a rule that would be in the list; one does not need to name the call.
+
+        Its users and groups are numbers.
+        """
+        if not rule.names(event.call):
+            return RuleTest(self.constants.walk["unnamed"], asks_parent=False, holds=False)
+        tests = self.tests.of((self._free, self._hiding) if event.names else ())
+        key = self.tests.number(rule), kind, _LIST
+        if key not in tests:
+            met = self._met(event, kind)
+            tests[key] = price_test(self.constants, self.loaded, rule.conditions, event, met)
+        return tests[key]
+
+    def _met(self, event: Event, kind: int) -> Event:
         """Return a call as it is priced: files of which no rule watches any are in a free bucket.
 
         Where none is free, they are left out.
         """
+        key = self._free, self._hiding, kind
+        if key not in self.tests.met:
+            self.tests.met[key] = self._see(event)
+        return self.tests.met[key]
+
+    def _see(self, event: Event) -> Event:
         free, names = self._free, event.names
         if free is None:
             names = tuple(name for name in names if name.file.inode != SOME_INODE)
@@ -204,6 +226,7 @@ class SetCosts:
             index = self._list[position]
             if self._holds(walk, event, met, (self._numbers[index], kind, _LIST), tests, index):
                 passed = position + 1
+                walk.ended_by = index
                 break
         walk.cost += (passed - met_rules) * self.constants.walk["unnamed"]
         walk.cost += self.constants.crowding_cost(passed)
