@@ -162,6 +162,7 @@ def price_test(  # noqa: PLR0913  (a rule, a call, and how the call is seen)
     conditions: Sequence[Condition],
     event: Event,
     met: Event,
+    *,
     visited: VisitedName | None = None,
 ) -> RuleTest:
     """Return the cost of testing a rule's conditions for a call that the rule names.

@@ -5,7 +5,11 @@ No set leaves here without a proof.
 - `optimize.py`: the search: order of changes, when one is kept; `OptimizeOptions` with defaults
 - `changes.py`: the changes that are tried, and the least saving without `thorough`
 - `allowance.py`: the bound: no call may pay more than under the original
+- `decided_calls.py`: what calls pay that rules decide about, as lines are joined
 - `prices.py`: what a rule and a set cost for every call; the tolerance
+- `set_costs.py`: the walks of calls under a set, each condition tested once for each kind of call
+- `similar.py`: pairs of rules that might become one; `meeting.py`: rules that might meet a rule, or
+  match whatever it does
 - `reachable_calls.py`: which calls a rule can match
 - `implication.py`: whether a rule matches whatever another does; needless conditions
 - `lines.py`: where each rule came from, and which order must be kept

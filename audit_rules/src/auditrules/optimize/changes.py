@@ -192,9 +192,7 @@ class RuleChanges:
         while any(self._join(pair, pairs, attempts) for pair in pairs.in_order()):
             pass
 
-    def _join(
-        self, pair: Pair, pairs: SimilarPairs, attempts: dict[Pair, list[_Attempt]]
-    ) -> bool:
+    def _join(self, pair: Pair, pairs: SimilarPairs, attempts: dict[Pair, list[_Attempt]]) -> bool:
         _, first, second = pair
         both = self.lines.lines[first].rule, self.lines.lines[second].rule
         known = attempts.get(pair)

@@ -122,14 +122,14 @@ class Candidates:
         for number in sorted(self.lines, key=place):
             free.append((place(number), number))  # those that were free before are all in order
             while free:
-                _, number = heappop(free)
-                waits_for = self.before[number] & left
+                _, freed = heappop(free)
+                waits_for = self.before[freed] & left
                 if waits_for:
-                    blocked.setdefault(waits_for.bit_length() - 1, []).append(number)
+                    blocked.setdefault(waits_for.bit_length() - 1, []).append(freed)
                     continue
-                left &= ~(1 << number)
-                ordered.append(number)
-                for other in blocked.pop(number, ()):
+                left &= ~(1 << freed)
+                ordered.append(freed)
+                for other in blocked.pop(freed, ()):
                     heappush(free, (place(other), other))
         return tuple(ordered)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from auditrules.cost.constants import Constants
 from auditrules.cost.predict import Histogram
@@ -124,9 +125,7 @@ def optimise(
     return _Work(tuple(rules), prices, options, tell).result()
 
 
-def more_if_thorough(
-    made: Optimised, tell: Callable[[str], None] = lambda _doing: None
-) -> float:
+def more_if_thorough(made: Optimised, tell: Callable[[str], None] = lambda _doing: None) -> float:
     """Return how much more all changes would save the mean call (instructions), not yet proved."""
     options = replace(made.options, thorough=True)
     return _Work(made.original, made.prices, options, tell).more_than(made.lines)
@@ -199,13 +198,13 @@ class _Work:
             for rule in rules
         )
 
-    @property
+    @cached_property
     def _others(self) -> tuple[int, ...]:
         return tuple(
             number for number, rule in enumerate(self.original) if rule.list is not FilterList.EXIT
         )
 
-    @property
+    @cached_property
     def _ranked(self) -> tuple[int, ...]:
         """The rules of the list `exit` by priority, as indices, without repetitions."""
         first: dict[Hashable, int] = {}
@@ -213,12 +212,12 @@ class _Work:
             first.setdefault(self.original[number].sameness, number)
         return tuple(first.values())
 
-    @property
+    @cached_property
     def _repeated(self) -> tuple[int, ...]:
         """Rules (-A) that repeat a rule of higher priority, and decide no call."""
         return tuple(sorted({*self._by_priority} - {*self._ranked}))
 
-    @property
+    @cached_property
     def _by_priority(self) -> tuple[int, ...]:
         order = by_rank(self.original)
         return tuple(n for n in order if self.original[n].list is FilterList.EXIT)

@@ -36,6 +36,9 @@ from auditrules.model.kernel_rule import Action, Condition, FilterList, KernelRu
 _LIST = -1
 """In the place of a visited file: a rule is tested in the exit list."""
 
+_AS_IT_IS = "as it is"
+"""How a call's files are seen that are not priced."""
+
 Tests = dict[tuple[int, int, int], RuleTest]
 """Results of tests, by the numbers of the conditions, of the call's kind and of the file."""
 
@@ -81,8 +84,9 @@ class SetCosts:
 
     def __init__(self, tests: ConditionTests, loaded: Loaded) -> None:
         self.tests, self.loaded, self.constants = tests, loaded, tests.constants
-        self._numbers = [tests.number(rule) for rule in loaded.rules]
-        self._list = loaded.lists[FilterList.EXIT]
+        self.numbers = [tests.number(rule) for rule in loaded.rules]
+        self.listed = loaded.lists[FilterList.EXIT]
+        self.place = {index: at for at, index in enumerate(self.listed)}
         self._in_buckets = [index for bucket in loaded.buckets for index in bucket]
         self._free = next((at for at, bucket in enumerate(loaded.buckets) if not bucket), None)
         self._hiding = hiding_tests(loaded)
@@ -111,7 +115,7 @@ class SetCosts:
         key = "decided", self._named_by(event.call), kind
         if key not in self._walks:
             met = without_hidden_names(self.loaded, event)
-            self._walks[key] = self._meet(event, met, kind, "as it is")
+            self._walks[key] = self._meet(event, met, kind, _AS_IT_IS)
         return self._walks[key].decided_by
 
     def _is_recorded(self, walk: Walk, event: Event) -> bool:
@@ -137,7 +141,7 @@ class SetCosts:
     def _masks(self) -> tuple[dict[int, int], dict[int, list[int]]]:
         """The masks in the list, with the positions of their rules as bits; those in buckets."""
         listed: dict[int, int] = {}
-        for position, index in enumerate(self._list):
+        for position, index in enumerate(self.listed):
             mask = self.loaded.rules[index].mask
             listed[mask] = listed.get(mask, 0) | 1 << position
         others: dict[int, list[int]] = {}
@@ -207,78 +211,14 @@ class SetCosts:
     def _meet(self, event: Event, met: Event, kind: int, seen: Hashable) -> Walk:
         """Return the walk of the list, and of the buckets of the files that are met."""
         tests = self.tests.of((seen, self._hiding) if event.names else ())
-        walk = Walk()
-        self._meet_list(walk, event, met, kind, tests)
+        call = _Call(self, event, met, kind, tests, Walk())
+        call.walk_list([self.listed[at] for at in self._positions(self._named_by(event.call)[0])])
         for at, name in enumerate(met.names):
-            bucket = self.loaded.buckets[name.file.inode % BUCKETS]
-            if self._meet_bucket(walk, event, met, kind, tests, bucket, at):
+            if call.walk_bucket(self.loaded.buckets[name.file.inode % BUCKETS], at):
                 break
-        if walk.asks_parent:
-            walk.cost += self.constants.walk["ppid"]
-        return walk
-
-    def _meet_list(self, walk: Walk, event: Event, met: Event, kind: int, tests: Tests) -> None:
-        passed = len(self._list)
-        named = self._positions(self._named_by(event.call)[0])
-        met_rules = 0
-        for position in named:
-            met_rules += 1
-            index = self._list[position]
-            if self._holds(walk, event, met, (self._numbers[index], kind, _LIST), tests, index):
-                passed = position + 1
-                walk.ended_by = index
-                break
-        walk.cost += (passed - met_rules) * self.constants.walk["unnamed"]
-        walk.cost += self.constants.crowding_cost(passed)
-
-    def _meet_bucket(  # noqa: PLR0913  (a walk, a call as it is and as it is seen, a bucket)
-        self,
-        walk: Walk,
-        event: Event,
-        met: Event,
-        kind: int,
-        tests: Tests,
-        bucket: Sequence[int],
-        at: int,
-    ) -> bool:
-        """Walk a bucket for a visited file; say whether a rule there decides."""
-        prices, priorities = self.constants.walk, self.loaded.priority
-        least = 0 if walk.decided_by is None else priorities[walk.decided_by]
-        for index in bucket:
-            if not self.loaded.rules[index].names(event.call):
-                walk.cost += prices["unnamed"]
-            elif priorities[index] <= least:
-                walk.cost += prices["outranked"]
-            elif self._holds(walk, event, met, (self._numbers[index], kind, at), tests, index):
-                return True
-        return False
-
-    def _holds(  # noqa: PLR0913  (a walk, a call as it is and as it is seen, a rule)
-        self,
-        walk: Walk,
-        event: Event,
-        met: Event,
-        key: tuple[int, int, int],
-        tests: Tests,
-        index: int,
-    ) -> bool:
-        """Test a rule; say whether it decides."""
-        result = tests.get(key)
-        if result is None:
-            rule, at = self.loaded.rules[index], key[2]
-            visited = None if at == _LIST else met.names[at]
-            result = tests[key] = price_test(
-                self.constants, self.loaded, rule.conditions, event, met, visited
-            )
-        walk.cost += result.cost
-        walk.asks_parent |= result.asks_parent
-        if not result.holds:
-            return False
-        rule = self.loaded.rules[index]
-        walk.cost += match_cost(self.constants, rule)
-        walk.key = rule.key or walk.key
-        walk.decided_by = index
-        return True
+        if call.walk.asks_parent:
+            call.walk.cost += self.constants.walk["ppid"]
+        return call.walk
 
     # Files whose bucket is not known --------------------------------------------------------------
 
@@ -309,8 +249,66 @@ class SetCosts:
         return cost, asks_parent
 
     def _expected(self, index: int, event: Event, kind: int) -> RuleTest:
-        tests, key = self.tests.of("expected"), (self._numbers[index], kind, _LIST)
+        tests, key = self.tests.of("expected"), (self.numbers[index], kind, _LIST)
         if key not in tests:
             conditions = self.loaded.rules[index].conditions
             tests[key] = expected_test(self.constants, self.loaded, conditions, event)
         return tests[key]
+
+
+@dataclass
+class _Call:
+    """A call during its walk, as it is and as the rules meet it, with the tests that were made."""
+
+    under: SetCosts
+    event: Event
+    met: Event
+    kind: int
+    tests: Tests
+    walk: Walk
+
+    def walk_list(self, named: Sequence[int]) -> None:
+        """Walk the list, of which some rules name the call."""
+        passed, walk = len(self.under.listed), self.walk
+        tested = 0
+        for index in named:
+            tested += 1
+            if self._holds(index, _LIST):
+                passed = self.under.place[index] + 1
+                walk.ended_by = index
+                break
+        walk.cost += (passed - tested) * self.under.constants.walk["unnamed"]
+        walk.cost += self.under.constants.crowding_cost(passed)
+
+    def walk_bucket(self, bucket: Sequence[int], at: int) -> bool:
+        """Walk the bucket of the visited file at a place; say whether a rule there decides."""
+        walk, prices, loaded = self.walk, self.under.constants.walk, self.under.loaded
+        least = 0 if walk.decided_by is None else loaded.priority[walk.decided_by]
+        for index in bucket:
+            if not loaded.rules[index].names(self.event.call):
+                walk.cost += prices["unnamed"]
+            elif loaded.priority[index] <= least:
+                walk.cost += prices["outranked"]
+            elif self._holds(index, at):
+                return True
+        return False
+
+    def _holds(self, index: int, at: int) -> bool:
+        """Test a rule; say whether it decides."""
+        walk, rule = self.walk, self.under.loaded.rules[index]
+        key = self.under.numbers[index], self.kind, at
+        result = self.tests.get(key)
+        if result is None:
+            visited = None if at == _LIST else self.met.names[at]
+            result = self.tests[key] = price_test(
+                self.under.constants, self.under.loaded, rule.conditions, self.event, self.met,
+                visited=visited,
+            )  # fmt: skip
+        walk.cost += result.cost
+        walk.asks_parent |= result.asks_parent
+        if not result.holds:
+            return False
+        walk.cost += match_cost(self.under.constants, rule)
+        walk.key = rule.key or walk.key
+        walk.decided_by = index
+        return True
