@@ -34,7 +34,7 @@ from auditrules.kernel.semantics import (
 from auditrules.model.kernel_rule import Action, Condition, FilterList, KernelRule, bits
 
 _LIST = -1
-"""In the place of a visited file: a rule is tested in the exit list."""
+"""Instead of a visited file's place: a rule is tested in the exit list."""
 
 _AS_IT_IS = "as it is"
 """How a call's files are seen that are not priced."""
