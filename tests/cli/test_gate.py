@@ -131,7 +131,7 @@ def test_what_can_t_be_predicted_is_listed_or_refused(
     found = result(say("old.rules task.rules --predict --format json"))
     assert reason in found["without_a_number"]
     lacking = dataclasses.replace(Constants.of_debian(), without={"null": 500.0})
-    monkeypatch.setattr(predict, "constants_for", lambda *_: lacking)
+    monkeypatch.setattr(predict, "constants_for", lambda *_: (lacking, ()))
     text = say("old.rules task.rules --predict")
     assert status(text) == 2
     assert f"no metric can be predicted: {reason}" in text
@@ -153,7 +153,7 @@ def test_constants_of_an_earlier_hardcost_are_refused(
     say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     earlier = dataclasses.replace(Constants.of_debian(), without={})
-    monkeypatch.setattr(predict, "constants_for", lambda *_: earlier)
+    monkeypatch.setattr(predict, "constants_for", lambda *_: (earlier, ()))
     text = say("old.rules new.rules --predict --max 'any<=5%'")
     assert status(text) == 2
     assert "were fitted by an earlier hardcost" in text
