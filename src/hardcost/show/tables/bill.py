@@ -420,7 +420,7 @@ def _with_interval(shown: str, item: Item, account: MetricFigures) -> str:
 
 def _cost_alone(account: MetricFigures, entry: BillRow) -> str:
     item = entry.items.get(account.metric)
-    if item is None:
+    if item is None or item.alone is None:
         return ABSENT
     shown = signed_number(item.alone, account.digits)
     return f"{shown} {_CHANCE}" if 0 < abs(item.alone) <= account.least else shown
