@@ -1,4 +1,4 @@
-"""Constants are used for the kernel that they were measured with, and for no other."""
+"""Constants are used for the series of kernels that they were measured with, and for no other."""
 
 from __future__ import annotations
 
@@ -21,10 +21,24 @@ def test_constants_fit_what_they_were_measured_with() -> None:
     assert kernel_constants.fits(SHIPPED, packaged_again)
 
 
+def test_constants_fit_another_release_of_debian_s_series_which_is_noted() -> None:
+    series, _, flavour = HERE["kernel"].split("-")
+    next_one = HERE | {"kernel": f"{series}-999-{flavour}"}
+    assert kernel_constants.fits(SHIPPED, next_one)
+    (note,) = kernel_constants.note_other_release(SHIPPED, next_one)
+    assert (
+        f"kernel {next_one['kernel']} are predicted with the constants of {HERE['kernel']}" in note
+    )
+    assert kernel_constants.note_other_release(SHIPPED, HERE) == ()
+
+
 @pytest.mark.parametrize(
     "other",
     [
         {"kernel": "6.12.95+deb12-cloud-amd64"},
+        {"kernel": HERE["kernel"].replace("-amd64", "-cloud-amd64")},
+        {"kernel": HERE["kernel"].replace("-amd64", "-rt-amd64")},
+        {"kernel": HERE["kernel"].replace("6.1.0", "6.12.0")},
         {"kernel": "6.1.0-5"},
         {"kernel": f"{HERE['kernel']} and 6.12"},
         {"cpu_model": "Skylake-Client"},

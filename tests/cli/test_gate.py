@@ -11,10 +11,14 @@ from typing import Any
 
 import pytest
 from tests.cli.verbs.conversation import said
+from tests.fakes.guest import answers
+from tests.fakes.machine import FakeMachine
 
 from auditrules.cost.constants import Constants
 from hardcost.cli.input.options import GATE_FORMATS
 from hardcost.library.gates import predict
+from hardcost.machines import names
+from hardcost.protocol.boot import Boot
 
 Say = Callable[[str], str]
 
@@ -131,7 +135,7 @@ def test_what_can_t_be_predicted_is_listed_or_refused(
     found = result(say("old.rules task.rules --predict --format json"))
     assert reason in found["without_a_number"]
     lacking = dataclasses.replace(Constants.of_debian(), without={"null": 500.0})
-    monkeypatch.setattr(predict, "constants_for", lambda *_: lacking)
+    monkeypatch.setattr(predict, "constants_for", lambda *_: (lacking, ()))
     text = say("old.rules task.rules --predict")
     assert status(text) == 2
     assert f"no metric can be predicted: {reason}" in text
@@ -153,11 +157,35 @@ def test_constants_of_an_earlier_hardcost_are_refused(
     say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     earlier = dataclasses.replace(Constants.of_debian(), without={})
-    monkeypatch.setattr(predict, "constants_for", lambda *_: earlier)
+    monkeypatch.setattr(predict, "constants_for", lambda *_: (earlier, ()))
     text = say("old.rules new.rules --predict --max 'any<=5%'")
     assert status(text) == 2
     assert "were fitted by an earlier hardcost" in text
     assert "rules cost --fit" in text
+
+
+def test_a_kernel_of_another_release_than_the_constants_is_noted(
+    say: Say, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    about = Constants.of_debian().about
+
+    class Guest(FakeMachine):
+        def environment(self, boot: Boot) -> dict[str, str]:
+            return {**super().environment(boot), **about, "kernel": "6.1.0-999-amd64"}
+
+    async def make(*_: object) -> Guest:
+        return Guest(answers)
+
+    monkeypatch.setattr(names, "make", make)
+    note = (
+        f"costs on kernel 6.1.0-999-amd64 are predicted with the constants of {about['kernel']},"
+        " of the same series"
+    )
+    gated = say("old.rules new.rules --predict --kernel debian:6.1 --format json")
+    assert note in result(gated)["notes"]
+    priced = said("rules cost old.rules --kernel debian:6.1", capsys)
+    assert status(priced) == 0
+    assert note in priced.partition("--- stderr\n")[2]
 
 
 def test_every_form_is_written_beside_the_text(say: Say, tmp_path: Path) -> None:

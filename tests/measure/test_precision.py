@@ -10,10 +10,10 @@ import pytest
 
 from hardcost.analysis.estimates.estimates import cells
 from hardcost.controls.configuration import Configuration
+from hardcost.measure.asking import answer_questions
 from hardcost.measure.precision import (
     FEWEST_ROUNDS,
     Aim,
-    Rounds,
     Settled,
     settle_rounds,
     widest_interval,
@@ -64,7 +64,7 @@ def measured(plan: Plan, seen: Callable[[Trial], dict[str, float]] = calm) -> tu
 
 def settle(precision: float, seconds: float = 1000, first: int = FEWEST_ROUNDS) -> Settled:
     aim = Aim(precision, seconds, time.monotonic() - 1)
-    return settle_rounds(measured(planned(first)), first, Rounds(planned, measured), aim)
+    return answer_questions(settle_rounds(measured(planned(first)), first, planned, aim), measured)
 
 
 @pytest.mark.parametrize("precision", [0.05, 0.01, 0.005])
@@ -100,14 +100,14 @@ def test_a_disturbed_block_is_measured_again_once_and_never_counts() -> None:
         return {"throttles": 1.0} if trial.repetition in {3, 17} else {}
 
     records = measured(planned(16), seen)
-    done = settle_rounds(records, 16, Rounds(planned, lambda plan: measured(plan, seen)))
+    done = answer_questions(settle_rounds(records, 16, planned), lambda plan: measured(plan, seen))
     assert len(done.plan.trials) // 2 == 18
     assert {one.repetition for one in done.records} == {*range(16)} - {2, 3}
     assert "2 of 9 blocks" in done.notes[0]
 
 
 def test_calm_trials_are_left_as_they_are() -> None:
-    done = settle_rounds(measured(planned(5)), 5, Rounds(planned, measured))
+    done = answer_questions(settle_rounds(measured(planned(5)), 5, planned), measured)
     assert (len(done.records), done.notes) == (10, ())
 
 

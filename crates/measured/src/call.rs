@@ -23,7 +23,7 @@ pub trait Call: Sized {
     /// Makes what the operation needs. Not timed.
     fn prepare(setup: &CallSetup) -> Result<Self, Fault>;
 
-    /// Done before each window. Not timed.
+    /// Done before the wait for each window. Not timed.
     fn before(&mut self) -> Result<(), Fault> {
         Ok(())
     }

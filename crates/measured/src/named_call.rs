@@ -78,6 +78,7 @@ fn run<K: Clock, C: Call>(
     let mut call = crate::planted_cost::PlantedCost::new(C::prepare(setup)?, plan.apart);
     let timer = WindowTimer::new(setup.window_start);
     let mut sample = || {
+        call.before()?;
         timer.wait(plan.apart)?;
         window::<K, _>(&mut call, plan.batch)
     };

@@ -11,11 +11,10 @@ use crate::raw_syscalls::Fault;
 
 /// Runs one window of `batch` operations and returns its length in the clock's unit.
 ///
-/// The call's `before` and `after` are outside of it.
+/// The call's `before` and `after` are outside of it; the wait for the window comes after `before`.
 // Not inlined, so that warm-up and measurement execute the very same instructions.
 #[inline(never)]
 pub fn window<K: Clock, C: Call>(call: &mut C, batch: u32) -> Result<u64, Fault> {
-    call.before()?;
     let start = K::now();
     for _ in 0..batch {
         call.operate()?;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from hardcost.supply.packages import debian
 
 _LIMIT_SECONDS = 1800.0  # of host time, for all experiments of one kernel, on a busy host
 _FILE = "constants.toml"
+_DEBIAN_RELEASE = re.compile(r"(\d+\.\d+\.0)-\d+-([a-z0-9-]+)")  # 6.1.0-57-amd64: series, flavour
 
 
 def place(machine: Machine, cache: Cache) -> Path:
@@ -38,14 +40,26 @@ def kept_constants(machine: Machine, cache: Cache) -> Constants | None:
 
 
 def fits(constants: Constants, environment: Mapping[str, str]) -> bool:
-    """Say whether constants are those of the kernel, QEMU and processor that were measured.
+    """Say whether constants hold for the kernel, QEMU and processor that were measured.
 
-    `environment` is a machine's or a record's. Of QEMU the version counts, without what its
-    distribution adds: a kernel chooses its code by the processor that QEMU shows it.
+    `environment` is a machine's or a record's. Of Debian's kernels the series and flavour count:
+    6.1.0-57-amd64 is followed by 6.1.0-58-amd64, whose audit code is hardly another;
+    `note_other_release` says so. Any other kernel has to be the same. Of QEMU the version counts,
+    without what its distribution adds: a kernel chooses its code by the processor that QEMU shows.
     """
-    same = ("kernel", "cpu_model", "acceleration")
-    alike = all(constants.about.get(key, "") == environment.get(key) for key in same)
-    return alike and _version(constants.about) == _version(environment)
+    about, same = constants.about, ("cpu_model", "acceleration")
+    return all(about.get(key, "") == environment.get(key) for key in same) and all(
+        of(about) == of(environment) for of in (_series, _version)
+    )
+
+
+def note_other_release(constants: Constants, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a note if constants that fit are of another release than the measured kernel's."""
+    ours, measured = constants.about.get("kernel"), environment.get("kernel")
+    if ours == measured:
+        return ()
+    where = f"the constants of {ours}, of the same series"
+    return (f"costs on kernel {measured} are predicted with {where}",)
 
 
 def constants_of_record(
@@ -54,8 +68,8 @@ def constants_of_record(
     """Return the constants of the kernel in a record's `environment`; None if none were fitted.
 
     Those of a kernel at hand are found by what its image holds; those that come with hardcost by
-    its release, which a distribution gives to one kernel alone. A kernel that was built for a trial
-    is not the machine's own, and there are none for it.
+    its release, as Debian names it. A kernel that was built for a trial is not the machine's own,
+    and there are none for it.
     """
     if machine.environment(Boot())["kernel"] != environment.get("kernel"):
         return None
@@ -64,6 +78,13 @@ def constants_of_record(
         return found if fits(found, environment) else None
     shipped = Constants.of_debian()
     return shipped if fits(shipped, environment) else None
+
+
+def _series(about: Mapping[str, str]) -> str:
+    """Return the release of a kernel, of Debian's without its number in the series."""
+    release = about.get("kernel", "")
+    found = _DEBIAN_RELEASE.fullmatch(release)
+    return f"{found[1]}-{found[2]}" if found else release
 
 
 def _version(about: Mapping[str, str]) -> str:

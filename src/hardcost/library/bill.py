@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
@@ -10,11 +10,13 @@ from auditrules.cost.predict import Histogram
 from hardcost.analysis.bill.budget import Budget
 from hardcost.controls.control import Profile
 from hardcost.errors import RequestError
+from hardcost.instruments.names import instrument_named
 from hardcost.library import precision
 from hardcost.library.bills import budgets
 from hardcost.library.bills.search import BySearch
 from hardcost.library.bills.several import SideBySideBills
 from hardcost.library.bills.single import BillQuestion, Single
+from hardcost.library.bills.verification import is_verifiable
 from hardcost.library.bills.weights import Ranking
 from hardcost.library.measurement import Foreseen
 from hardcost.library.profiles import ProfileRequest, check
@@ -25,15 +27,21 @@ from hardcost.model.request import Count, Share
 from hardcost.plan.search.culprits import worth_searching
 from hardcost.profiles.kernel.substitutes import replace_kernel_options
 
+Method = Literal["auto", "verify", "single", "search"]
+"""How controls are measured: in groups that confirm predictions, by themselves, or by a search."""
+
 
 @dataclass(frozen=True)
 class BillRequest(ProfileRequest):
     """A request for a bill. Several profiles are measured in one run, side by side.
 
     `budget` says by how much metrics may grow: the bill then says what to leave out. `method` is
-    how controls are measured: each by itself, or by a search for those that cost more than
-    `resolution`, a share of the baseline, in at most `most` configurations (None: as many as
-    `library/bills/search.py` says). With `prefer_boot`, boot parameters replace kernel options
+    how controls are measured: `verify` leaves them out in groups, which confirm what is predicted,
+    and by themselves where that is not enough; `single` measures each by itself; `search` looks for
+    those that cost more than `resolution`, a share of the baseline, in at most `most`
+    configurations (None: as many as `library/bills/search.py` says). `auto` takes `search` where
+    kernels are built or single trials take long, `verify` for counts of system calls, else
+    `single`. With `prefer_boot`, boot parameters replace kernel options
     where they do the same. `precision` is half the width of each ratio's confidence interval, a
     share, for which trials of times are added for at most `time_limit` seconds. On a real machine,
     instructions are counted beside times if `count`. Controls are ranked by `call`, by the calls
@@ -42,7 +50,7 @@ class BillRequest(ProfileRequest):
 
     _: KW_ONLY
     budget: Budget | None = None
-    method: Literal["auto", "single", "search"] = "auto"
+    method: Method = "auto"
     resolution: Share = 0.01
     most: Count | None = None
     prefer_boot: bool = False
@@ -96,8 +104,36 @@ def _choose_way(request: BillRequest, monitor: Monitor) -> Single | BySearch | S
     if len(loaded) > 1:
         precision.check_none(aim, "a bill of several profiles")
         return SideBySideBills(loaded, workloads, how, request.budget, ranking, monitor)
-    asked = BillQuestion(request.budget, aim, ranking, request.count)
+    verified = _is_verified(loaded[0], request)
+    asked = BillQuestion(request.budget, aim, ranking, request.count, verified)
     return Single(loaded[0], workloads, how, asked, monitor)
+
+
+def _is_verified(profile: Profile, request: BillRequest) -> bool:
+    """Say whether controls are left out in groups.
+
+    Raises:
+        RequestError: It is asked for, and can't be done.
+    """
+    if request.method not in {"auto", "verify"}:
+        return False
+    lacking = list(_unverifiable(profile, request))
+    if lacking and request.method == "verify":
+        raise RequestError(
+            f"`method` verify is not for {lacking[0]}", hint="`method` single measures each control"
+        )
+    return not lacking
+
+
+def _unverifiable(profile: Profile, request: BillRequest) -> Iterator[str]:
+    """Yield what a bill that is verified in groups can't have."""
+    how = request.how
+    if how.running or not instrument_named(how.measured_by).exact:
+        yield "times, only for instructions counted in guests"
+    if request.budget is not None:
+        yield "a budget, which needs each control's cost alone"
+    if not is_verifiable(profile, how.workloads_of_profile):
+        yield "this profile under this workload: only what controls cost system calls is predicted"
 
 
 def _is_searched(profiles: Sequence[Profile], request: BillRequest) -> bool:
@@ -110,7 +146,8 @@ def _is_searched(profiles: Sequence[Profile], request: BillRequest) -> bool:
         )
     if method == "auto":
         lengthy = [one for one in profiles if worth_searching(one.controls, workloads)]
-        searches = limit is None and bool(lengthy)
+        verifiable = len(profiles) == 1 and not list(_unverifiable(profiles[0], request))
+        searches = limit is None and bool(lengthy) and not verifiable
     else:
         searches = method == "search"
     if searches and len(profiles) > 1:

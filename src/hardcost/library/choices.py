@@ -11,6 +11,7 @@ from hardcost.analysis.choice.tradeoff import Kept, Point
 from hardcost.analysis.estimates.estimates import Estimate, by_metric, shift, total
 from hardcost.analysis.estimates.resolution import smallest_distinguishable
 from hardcost.controls.control import Control, Profile, requirements_of
+from hardcost.measure.asking import answer_questions
 from hardcost.measure.run import Run
 from hardcost.model.finding.bill import Total
 from hardcost.model.role import Alone, Baseline, Original, Role, Whole, Without
@@ -97,13 +98,7 @@ class Choices:
         self, asking: Generator[tuple[Kept, ...], Sequence[Point], _Result]
     ) -> _Result:
         """Measure whatever is asked for, until the asking ends with a result."""
-        try:
-            wanted = next(asking)
-            while True:
-                wanted = asking.send(self._measure_kept(wanted))
-        except StopIteration as ended:
-            result: _Result = ended.value
-            return result
+        return answer_questions(asking, self._measure_kept)
 
     def part(self, kept: Kept) -> Profile:
         """Return the profile with a choice of its controls, and with those of the baseline."""

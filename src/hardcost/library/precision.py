@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from hardcost.errors import RequestError
 from hardcost.instruments.names import instrument_named
-from hardcost.measure.precision import Aim, Rounds, Settled, settle_rounds
+from hardcost.measure.asking import answer_questions
+from hardcost.measure.precision import Aim, Settled, settle_rounds
 from hardcost.measure.run import Run, TrialResults
 from hardcost.plan.plan import Plan
 
@@ -70,5 +71,7 @@ def measure_to_aim(
     if instrument_named(plan.instrument).exact or first.failures:
         return Settled(plan, first.records, ())
     number = 1 + max(trial.repetition for trial in plan.trials)
-    more = Rounds(rounds, lambda plan: begun.measure_plan(plan).records)
-    return settle_rounds(first.records, number, more, wanted)
+    return answer_questions(
+        settle_rounds(first.records, number, rounds, wanted),
+        lambda plan: begun.measure_plan(plan).records,
+    )

@@ -8,6 +8,7 @@ to a `Monitor`. Whoever runs trials yields records; only `Run` writes them.
 - `carry_out.py`: all that a run lacks, in order: boot lines asked about, kernels, boots, trials
 - `parallel.py`: many trials; `execute.py`: one, and how many seconds it may take
 - `boot_parameters.py`: has kernels asked about boot words, and notes what they say
+- `asking.py`: the one loop that asks: questions of a coroutine, answered until there is a result
 - `search.py`: measures what a search of `plan/search/` asks
 - `precision.py`: how many rounds of timed trials, and which blocks are replaced
 - `control_failures.py`: finds the controls that a guest does not bear

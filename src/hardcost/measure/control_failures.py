@@ -22,6 +22,10 @@ from hardcost.plan.plan import Plan
 PlanFor = Callable[[Profile], Plan]
 
 
+def _all(plan: Plan) -> Plan:
+    return plan
+
+
 @dataclass(frozen=True)
 class Spared:
     """What was measured of a profile without the controls `unmeasured`."""
@@ -32,8 +36,10 @@ class Spared:
     unmeasured: tuple[Unmeasured, ...] = ()
 
 
-def measure_and_drop_failing(profile: Profile, plan_for: PlanFor, run: Run) -> Spared:
-    """Measure a bill, of which `run` was begun with the plan of the whole profile.
+def measure_and_drop_failing(
+    profile: Profile, plan_for: PlanFor, run: Run, part: Callable[[Plan], Plan] = _all
+) -> Spared:
+    """Measure `part` of a bill, with which `run` was begun, of the whole profile.
 
     Raises:
         HardcostError: A trial failed for which no control is to blame, or none is left.
@@ -55,7 +61,7 @@ def measure_and_drop_failing(profile: Profile, plan_for: PlanFor, run: Run) -> S
         for one in lost[-len(blamed) :]:
             run.monitor.hear(Failed(f"{one.named} is not measured: {one.reason}"))
         try:
-            return Spared(profile, plan, run.measure_plan(plan), tuple(lost))
+            return Spared(profile, plan, run.measure_plan(part(plan)), tuple(lost))
         except (InputError, MachineError) as error:
             failed = error
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 from hardcost.analysis.estimates import bootstrap
@@ -50,35 +50,26 @@ class Settled:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Rounds:
-    """`plan_for` returns the plan of a number of rounds, `measure` the records of one."""
-
-    plan_for: Callable[[int], Plan]
-    measure: Callable[[Plan], tuple[Record, ...]]
-
-    def of(self, number: int) -> tuple[Plan, tuple[Record, ...]]:
-        """Return the plan of so many rounds, and its records."""
-        plan = self.plan_for(number)
-        return plan, self.measure(plan)
-
-
 def settle_rounds(
-    records: Sequence[Record], rounds: int, more: Rounds, aim: Aim | None = None
-) -> Settled:
-    """Return the records of so many rounds, and of those that are added to them.
+    records: Sequence[Record],
+    rounds: int,
+    plan_for: Callable[[int], Plan],
+    aim: Aim | None = None,
+) -> Generator[Plan, tuple[Record, ...], Settled]:
+    """Yield plans to be measured; return the records of so many rounds, and of those added to them.
 
     Without an aim, disturbed blocks are measured again, once; with one, blocks are added until it
-    is reached, as `FEWEST_ROUNDS` alone can show, or time is up.
+    is reached, as `FEWEST_ROUNDS` alone can show, or time is up. `plan_for` returns the plan of a
+    number of rounds, `records` are those of the first.
     """
-    plan = more.plan_for(rounds)
+    plan = plan_for(rounds)
     kept, notes = set_aside(records)
     if aim is None:
         lost = len(_blocks(records)) - len(_blocks(kept))
         again = min(BLOCK_ROUNDS * lost, math.floor(_REPLACED * rounds))
         if again:
-            plan, measured = more.of(rounds + again)
-            kept, notes = set_aside(measured)
+            plan = plan_for(rounds + again)
+            kept, notes = set_aside((yield plan))
         return Settled(plan, kept, notes)
     while (width := widest_interval(cells(plan, kept))) > aim.precision or rounds < FEWEST_ROUNDS:
         passed = time.monotonic() - aim.began
@@ -86,8 +77,8 @@ def settle_rounds(
         if following <= rounds:
             return Settled(plan, kept, (*notes, _shortfall_note(width, aim, rounds, passed)))
         rounds = following
-        plan, measured = more.of(rounds)
-        kept, notes = set_aside(measured)
+        plan = plan_for(rounds)
+        kept, notes = set_aside((yield plan))
     reached = f"every interval is within {_percent(aim.precision)} after {count(rounds, 'round')}"
     return Settled(plan, kept, (*notes, reached))
 

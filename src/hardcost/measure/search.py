@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hardcost.analysis.bill.culprits import guide_samples
+from hardcost.measure.asking import answer_questions
 from hardcost.measure.run import Run
 from hardcost.model.role import Baseline, Role
 from hardcost.plan.plan import Plan
@@ -35,15 +36,7 @@ class Search:
         Raises:
             HardcostError: A trial failed.
         """
-        asking = search(self._found.problem, settings)
-        question = next(asking)
-        while True:
-            answer = self._answer(question)
-            try:
-                question = asking.send(answer)
-            except StopIteration as ended:
-                outcome: SearchResult = ended.value
-                return outcome
+        return answer_questions(search(self._found.problem, settings), self._answer)
 
     def _answer(self, question: Question) -> Samples:
         role = culprits.role_with(question.on, len(self._found.switched))

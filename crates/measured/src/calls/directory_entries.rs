@@ -32,6 +32,10 @@ impl Call for Creat {
         Ok(Self)
     }
 
+    fn before(&mut self) -> Result<(), Fault> {
+        fixtures::prepare_next_number()
+    }
+
     #[inline]
     fn operate(&mut self) -> Result<(), Fault> {
         let file = on(libc::SYS_creat, NEW, 0o644)?;
@@ -83,6 +87,10 @@ pub struct Mkdir;
 impl Call for Mkdir {
     fn prepare(_: &CallSetup) -> Result<Self, Fault> {
         Ok(Self)
+    }
+
+    fn before(&mut self) -> Result<(), Fault> {
+        fixtures::prepare_next_number()
     }
 
     #[inline]

@@ -136,7 +136,10 @@ def _costs(bill: Itemised) -> dict[str, dict[MetricId, tuple[float, float]]]:
     """Return the cost of each control on each metric: in the profile's company, and alone."""
     costs: dict[str, dict[MetricId, tuple[float, float]]] = {}
     for item in bill.items:
-        costs.setdefault(item.control, {})[item.metric] = (item.cost, item.alone)
+        costs.setdefault(item.control, {})[item.metric] = (
+            item.cost,
+            item.cost if item.alone is None else item.alone,
+        )
     return costs
 
 

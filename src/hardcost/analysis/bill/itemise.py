@@ -20,6 +20,7 @@ from hardcost.analysis.estimates.estimates import (
     total,
 )
 from hardcost.analysis.estimates.resolution import interaction_bound, smallest_distinguishable
+from hardcost.analysis.verification.weighing import Confirmed
 from hardcost.controls.control import Control, Profile, requirements_of
 from hardcost.model.finding.bill import Item, Itemised, Sum, Total
 from hardcost.model.role import Alone, Baseline, Fired, Role, Whole, Without
@@ -28,8 +29,13 @@ from hardcost.plan.first_rule import indices_paid_for
 from hardcost.plan.leave_one_out import index_of
 from hardcost.store.record import Record
 
+Confirmations = Mapping[int, Mapping[MetricId, Confirmed]]
+"""Predicted costs that groups confirmed, by the control's index and the metric."""
 
-def itemise(profile: Profile, records: Sequence[Record]) -> Itemised:
+
+def itemise(
+    profile: Profile, records: Sequence[Record], confirmed: Confirmations | None = None
+) -> Itemised:
     """Return the bill of `profile` from the trials of its leave-one-out plan.
 
     An item's cost is by how much the profile exceeds the profile without that control, sample by
@@ -37,10 +43,11 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Itemised:
     fixed price and rest don't explain is the interaction. The sum is exact by construction, in
     floating point too, since all values are multiples of 1/1024. An item whose interval includes
     both sides of 0, or that placebos reach too, is not resolved and goes into the rest. So does an
-    interaction that chance alone could produce.
+    interaction that chance alone could produce. The costs of the `confirmed` controls are the
+    predictions that groups confirmed, known to within the smallest distinguishable cost.
     """
     metrics = by_metric(records)
-    fired = _fired_counts(records)
+    fired = fired_counts(records)
     totals, items, fixed, rest, interaction, leasts = [], [], [], [], [], []
     small: list[Item] = []
     rules = indices_paid_for(profile.controls)
@@ -50,7 +57,9 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Itemised:
         whole = total(metric, known, Whole(), floor.cost)
         price = fixed_price(known, floor.cost)
         candidates = [
-            _item(profile, index, known, whole, fired, price if index in sole else NOTHING)
+            _verified_item(profile, index, whole, fired, found[metric], floor.cost)
+            if (found := (confirmed or {}).get(index)) is not None
+            else _item(profile, index, known, whole, fired, price if index in sole else NOTHING)
             for index, control in enumerate(profile.controls)
             if not control.in_baseline
         ]
@@ -121,7 +130,8 @@ def _item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
 ) -> Item:
     control = profile.controls[index]
     saved = subtract_estimate(shift(known[Whole()], known[Without((index,))]), price)
-    alone = shift(known[Alone(index)], known[Baseline()])
+    measured = known.get(Alone(index))
+    alone = None if measured is None else shift(measured, known[Baseline()])
     return Item(
         control=control.name,
         metric=whole.metric,
@@ -130,12 +140,41 @@ def _item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
         low=saved.low,
         high=saved.high,
         share=saved.value / whole.cost if whole.distinguishable else 0.0,
-        alone=alone.value,
+        alone=None if alone is None else alone.value,
         fired=_times_fired(fired, whole.metric, index) if control.fires else None,
         place=control.place,
         ids=control.ids,
-        alone_low=alone.low,
-        alone_high=alone.high,
+        alone_low=None if alone is None else alone.low,
+        alone_high=None if alone is None else alone.high,
+        severity=control.severity,
+    )
+
+
+def _verified_item(  # noqa: PLR0913, PLR0917  (as of a measured one)
+    profile: Profile,
+    index: int,
+    whole: Total,
+    fired: Mapping[tuple[MetricId, int], int] | None,
+    found: Confirmed,
+    least: float,
+) -> Item:
+    """Return the item of a predicted cost that groups confirmed."""
+    control = profile.controls[index]
+    return Item(
+        control=control.name,
+        metric=whole.metric,
+        unit=whole.unit,
+        cost=found.cost,
+        low=found.cost - least,
+        high=found.cost + least,
+        share=found.cost / whole.cost if whole.distinguishable else 0.0,
+        alone=None,
+        fired=_times_fired(fired, whole.metric, index) if control.fires else None,
+        place=control.place,
+        known="verified",
+        groups=found.groups,
+        smallest_group=found.smallest,
+        ids=control.ids,
         severity=control.severity,
     )
 
@@ -147,7 +186,7 @@ def _times_fired(
     return None if fired is None else fired.get((metric, index), 0)
 
 
-def _fired_counts(records: Sequence[Record]) -> dict[tuple[MetricId, int], int] | None:
+def fired_counts(records: Sequence[Record]) -> dict[tuple[MetricId, int], int] | None:
     """Return how often each control fired for each metric, from the trial with a key for each.
 
     None: there is no such trial.

@@ -169,11 +169,15 @@ def _items(bill: Itemised, weighed: Weighing, total: Total) -> Iterable[Item]:
             low=weighed.mean({metric: item.low for metric, item in own.items()}),
             high=weighed.mean({metric: item.high for metric, item in own.items()}),
             share=cost / total.cost if total.cost else 0.0,
-            alone=weighed.mean({metric: item.alone for metric, item in known.items()})
-            if complete
-            else math.nan,
+            alone=_mean_alone(weighed, known) if complete else math.nan,
             alone_low=None,
             alone_high=None,
             fired=None,
             predicted=weighed.mean(guessed) if weighed.weights.keys() <= guessed.keys() else None,
         )
+
+
+def _mean_alone(weighed: Weighing, known: Mapping[MetricId, Item]) -> float | None:
+    """Return the mean cost of a control alone; None if it was not measured alone."""
+    alone = {metric: item.alone for metric, item in known.items() if item.alone is not None}
+    return weighed.mean(alone) if alone.keys() == known.keys() else None

@@ -34,14 +34,15 @@ class _Options:
         " 'open<=50%,chmod<=20%,5%', whose last value is for all other metrics. Exit status 1 if"
         " the whole profile exceeds the budget.",
     )
-    method: Literal["auto", "single", "search"] = option(
+    method: Literal["auto", "verify", "single", "search"] = option(
         "--method",
-        type=click.Choice(["auto", "single", "search"]),
+        type=click.Choice(["auto", "verify", "single", "search"]),
         default="auto",
         show_default=True,
-        help="Measure each control by itself (single), or search for the few that cost most"
-        " (search). auto searches where measuring each would take more than 20 minutes and a"
-        " search less.",
+        help="Leave controls out in groups, which confirms what is predicted, and by themselves"
+        " where that is not enough (verify); measure each by itself (single); or search for the few"
+        " that cost most (search). auto verifies counts of system calls; else it searches where"
+        " measuring each would take more than 20 minutes and a search less.",
     )
     resolution: str = option(
         "--resolution",

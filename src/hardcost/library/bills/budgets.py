@@ -133,6 +133,6 @@ def _totals_alone(bill: Itemised, control: str) -> tuple[Total, ...]:
     return tuple(
         replace(of, with_profile=of.baseline + one.alone, cost=one.alone)
         for one in bill.items
-        if one.control == control
+        if one.control == control and one.alone is not None
         for of in [totals[one.metric]]
     )

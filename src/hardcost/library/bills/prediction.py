@@ -56,10 +56,13 @@ def of_profile(profile: Profile, constants: Constants | None) -> dict[str, Predi
 def constants_for(
     machine: Machine, how: Measuring, environment: Mapping[str, str]
 ) -> tuple[Constants | None, tuple[str, ...]]:
-    """Return the constants of the kernel that was measured; where there are none, a note why."""
+    """Return constants for the kernel that was measured, and a note if they are not its own.
+
+    Where there are none, the note says why.
+    """
     found = kernel_constants.constants_of_record(machine, Cache(), environment)
     if found is not None:
-        return found, ()
+        return found, kernel_constants.note_other_release(found, environment)
     about, measured = Constants.of_debian().about, environment.get("kernel", "another kernel")
     words = [f"--kernel {how.wanted.kernel}"] if how.wanted.kernel else []
     words += [f"--cpu {how.wanted.cpu}"] if how.wanted.cpu != about["cpu_model"] else []

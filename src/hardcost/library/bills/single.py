@@ -1,4 +1,4 @@
-"""A bill by single trials: each control of a profile left out, and alone."""
+"""A bill by single trials: each control left out, and alone, or only what groups leave open."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from hardcost.controls.control import Profile
 from hardcost.errors import HardcostError
 from hardcost.instruments.insn import INSN
 from hardcost.library import precision
-from hardcost.library.bills import budgets, prediction
+from hardcost.library.bills import budgets, prediction, verification
 from hardcost.library.bills.defaults import with_defaults
+from hardcost.library.bills.verification import VerifiedBill
 from hardcost.library.bills.weights import Ranking
 from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finish_run, notes_of
 from hardcost.measure.control_failures import Spared, measure_and_drop_failing
@@ -44,12 +45,16 @@ _SHOWN = frozenset({Baseline(), Whole(), AuditOff()})
 
 @dataclass(frozen=True)
 class BillQuestion:
-    """What is asked of a bill: a budget, how precise times are, its order, whether to count."""
+    """What is asked of a bill: a budget, how precise times are, its order, whether to count.
+
+    With `verified`, controls are left out in groups, and by themselves where that says too little.
+    """
 
     budget: Budget | None = None
     precision: Aim | None = None
     ranking: Ranking | None = None
     count: bool = True
+    verified: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,12 @@ class Single:
 
     def preview(self) -> Foreseen:
         """Return what would be measured."""
-        return self._plan_run().preview()
+        planned = self._plan_run()
+        if self.asked.verified:
+            number = sum(not one.in_baseline for one in self.profile.controls)
+            notes = (*planned.plan.notes, verification.trials_in_words(number))
+            planned = replace(planned, plan=replace(planned.plan, notes=notes))
+        return planned.preview()
 
     def bill(self) -> Bill:
         """Measure each control left out and alone, and save the bill.
@@ -85,7 +95,9 @@ class Single:
             done = precision.measure_to_aim(
                 spared.plan, run, aim, lambda rounds: self._plan(profile, rounds), spared.measured
             )
-            billed = finding(profile, done.plan, run, done.records, how, asked.ranking)
+            verified = self._verify(profile, done, run)
+            records = done.records if verified is None else verified.records
+            billed = finding(profile, done.plan, run, records, how, asked.ranking, verified)
             whole = replace(
                 time_and_count.add_counts(billed, counted.bill),
                 unmeasured=spared.unmeasured,
@@ -97,13 +109,26 @@ class Single:
     def _plan_run(self) -> PlannedRun:
         """Find the machine, and return what is to be measured there."""
         precision.check_inexact(self.asked.precision, self.how.measured_by)
-        return PlannedRun.of(self._plan(self.profile), self.how, self.monitor)
+        plan = self._plan(self.profile)
+        return PlannedRun.of(self._part(plan), self.how, self.monitor)
+
+    def _part(self, plan: Plan) -> Plan:
+        """Return the trials with which the bill begins."""
+        return verification.first_trials(plan) if self.asked.verified else plan
 
     def _measure(self, plan: Plan, run: Run) -> Spared:
         """Measure the bill; in guests, without the controls that they do not bear."""
         if self.how.running:  # nothing is tried out on a machine that is in use
             return Spared(self.profile, plan, run.measure())
-        return measure_and_drop_failing(self.profile, self._plan, run)
+        return measure_and_drop_failing(self.profile, self._plan, run, self._part)
+
+    def _verify(self, profile: Profile, done: Settled, run: Run) -> VerifiedBill | None:
+        """Have groups of controls left out, if that is how the bill is made."""
+        if not self.asked.verified:
+            return None
+        environment = environment_of(done.records)
+        constants, _ = prediction.constants_for(run.machine, self.how, environment)
+        return verification.verify_in_groups(profile, done.plan, run, done.records, constants)
 
     def _advice(self, profile: Profile, done: Settled, run: Run) -> Advice | None:
         if self.asked.budget is None:
@@ -151,21 +176,24 @@ def finding(  # noqa: PLR0913, PLR0917  (what a bill is made of)
     records: Sequence[Record],
     how: Measuring,
     ranking: Ranking | None = None,
+    verified: VerifiedBill | None = None,
 ) -> Bill:
     """Return the bill of `records`.
 
     Where instructions were counted of audit rules, what was predicted stands beside the cost.
     """
-    every = allowing_for_chance(cells(plan, records), records)
-    shown = [cell for cell in every if cell.configuration in _SHOWN]
+    confirmed = None if verified is None else verified.confirmed
+    compared = [record for record in records if record.role in _SHOWN]
+    shown = allowing_for_chance(cells(plan, compared), records)
     whole = [record for record in records if record.role == Whole()]
-    resolved = drop_indistinguishable(itemise.itemise(profile, records), records)
+    resolved = drop_indistinguishable(itemise.itemise(profile, records, confirmed), records)
     against = baseline_in_words(profile, running=how.running)
     described = replace(
         resolved,
         compared_with=against,
         pieces=pieces(profile),
         audit_off=_BY_STATE if how.running else resolved.audit_off,
+        verification=None if verified is None else verified.verification,
     )
     known = defaults.find_defaults(profile.controls)
     itemised = with_defaults(with_accounting(described, profile, plan.instrument), known)
@@ -179,7 +207,7 @@ def finding(  # noqa: PLR0913, PLR0917  (what a bill is made of)
         study=plan.study,
         title=plan.title,
         instrument=plan.instrument,
-        cells=tuple(shown),
+        cells=shown,
         notes=(
             _baseline_note(against),
             *plan.notes,

@@ -50,7 +50,7 @@ def predict_gate(both: Profiles, kernel: Path | None, cpu: str, monitor: Monitor
             f"`predict` prices audit rules alone, and the change has {others[0]}",
             hint="without `predict` it is measured",
         )
-    constants = constants_for(kernel, cpu, monitor)
+    constants, of_another = constants_for(kernel, cpu, monitor)
     by = constants.auditctl
     sets = _rule_sets(both, by, changed.added, changed.removed)
     found, unknown = growths(sets, constants)
@@ -66,6 +66,7 @@ def predict_gate(both: Profiles, kernel: Path | None, cpu: str, monitor: Monitor
         )
     about = constants.about
     notes = ["instructions are not time; a typical call is priced: successful, on unwatched files"]
+    notes += of_another
     if changed.of_baseline:
         notes.append("audit's own settings changed, too; what that costs is not predicted")
     return Gate(
@@ -85,29 +86,35 @@ def predict_gate(both: Profiles, kernel: Path | None, cpu: str, monitor: Monitor
     )
 
 
-def constants_for(kernel: Path | None, cpu: str, monitor: Monitor) -> Constants:
-    """Return the constants of the kernel asked for; nothing is booted.
+def constants_for(
+    kernel: Path | None, cpu: str, monitor: Monitor
+) -> tuple[Constants, tuple[str, ...]]:
+    """Return constants for the kernel asked for, and a note if they are not its own.
+
+    Nothing is booted.
 
     Raises:
         InputError: None were fitted to it.
     """
     if kernel is None and cpu == _CPU:
-        return Constants.of_debian()
+        return Constants.of_debian(), ()
     wanted, cache = MachineOptions(kernel=kernel, cpu=cpu), Cache()
     names.check(_MACHINE, wanted)
     machine = until_done(names.make(_MACHINE, wanted, monitor))
-    found = kernel_constants.kept_constants(machine, cache)
+    found, environment = (
+        kernel_constants.kept_constants(machine, cache),
+        machine.environment(Boot()),
+    )
     shipped = Constants.of_debian()
-    if found is None and kernel_constants.fits(shipped, machine.environment(Boot())):
-        return shipped
+    if found is None and kernel_constants.fits(shipped, environment):
+        return shipped, kernel_constants.note_other_release(shipped, environment)
     if found is None:
-        measured = machine.environment(Boot())
         raise InputError(
-            f"there are no constants for kernel {measured.get('kernel')}, processor model {cpu},"
-            f" QEMU {measured.get('qemu')}; a prediction from another's would be wrong",
+            f"there are no constants for kernel {environment.get('kernel')}, processor model {cpu},"
+            f" QEMU {environment.get('qemu')}; a prediction from another's would be wrong",
             hint=_fit(kernel, cpu),
         )
-    return found
+    return found, ()
 
 
 def _fit(kernel: Path | None, cpu: str) -> str:

@@ -134,8 +134,10 @@ def _constants(request: MeasuredCostRequest, monitor: Monitor) -> tuple[Constant
     machine = until_done(names.make(_MACHINE, wanted, monitor))
     found = None if fit else kernel_constants.kept_constants(machine, cache)
     if found is None:
-        shipped = Constants.of_debian()
-        if not fit and kernel_constants.fits(shipped, machine.environment(Boot())):
+        shipped, environment = Constants.of_debian(), machine.environment(Boot())
+        if not fit and kernel_constants.fits(shipped, environment):
+            for note in kernel_constants.note_other_release(shipped, environment):
+                monitor.note(note)
             return shipped, machine
         monitor.note(
             "fitting the constants for this kernel in a guest; this takes about three minutes …"

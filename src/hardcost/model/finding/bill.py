@@ -44,6 +44,26 @@ class Total:
         return self.low is not None and self.high is not None and self.low <= 0 <= self.high
 
 
+Known = Literal["measured", "verified"]
+"""How a cost is known: by leaving out the control, or predicted and confirmed in groups."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """How predicted costs were confirmed.
+
+    `groups` of controls were left out of the profile. `wrong` are the controls whose prediction the
+    groups found to be off; they were measured by themselves. `prior` says where predictions come
+    from. `escaping` is in what share of such bills the errors of four controls, two of +e and two
+    of -e, would cancel in every group; those of up to three never do.
+    """
+
+    groups: int
+    wrong: tuple[str, ...]
+    prior: str
+    escaping: Number
+
+
 @dataclass(frozen=True)
 class Item:
     """One control's part of a bill for one metric.
@@ -58,6 +78,11 @@ class Item:
     of its cost, "" if they show it all. [alone_low, alone_high] is the 95 % interval of `alone`,
     None if unknown. `exercised` says whether any metric reaches what the control acts on; None:
     unknown. `default` is "kernel" or "distribution" where the control is its default anyway.
+
+    `known` says how `cost` is known: `measured` by leaving out this control, or `verified`: it was
+    predicted, and trials that left out groups of controls with this one confirmed it, so many
+    (`groups`), the smallest group having `smallest_group` controls. `alone` is None where it was
+    not measured.
     """
 
     control: str
@@ -67,9 +92,12 @@ class Item:
     low: Number
     high: Number
     share: Number
-    alone: Number
+    alone: Number | None
     fired: int | None
     place: Place = None
+    known: Known = "measured"
+    groups: IfKnown[int | None] = None
+    smallest_group: IfKnown[int | None] = None
     exercised: bool | None = None
     predicted: IfKnown[Number | None] = None
     findings: IfAny[tuple[str, ...]] = ()
@@ -139,6 +167,7 @@ class Itemised:
     and metric; a search leaves it empty. `needs` maps a control to those that it requires, without
     which it was never measured. `pieces` are the profile's file, each a text and the controls that
     it is for (`profiles.pieces`). `unmeasured` are the profile's controls that the bill is without.
+    `verification` says how `verified` costs were confirmed, None where all were measured.
     `weights` says how often the user's workload does what each metric measures, and `covered` what
     part of the workload's calls that is; without weights, `analysis.bill.weights` has those of an
     assumed mix.
@@ -153,6 +182,7 @@ class Itemised:
     least: tuple[Least, ...] = ()
     accounting: IfAny[tuple[Accounted, ...]] = ()
     unmeasured: IfAny[tuple[Unmeasured, ...]] = ()
+    verification: IfKnown[Verification | None] = None
     profile_title: Internal[str] = ""
     compared_with: Internal[str] = ""
     controls: Internal[tuple[str, ...]] = ()

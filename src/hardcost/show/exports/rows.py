@@ -68,6 +68,9 @@ class Row:
     ratio_high: float | None = None
     share: float | None = None
     alone: float | None = None
+    known: str | None = None
+    groups: int | None = None
+    smallest_group: int | None = None
     fired: int | None = None
     predicted: float | None = None
     least: float | None = None
@@ -107,7 +110,11 @@ MEANINGS = {
     "ratio_low": "the lower end of the ratio's interval",
     "ratio_high": "the upper end of the ratio's interval",
     "share": "a control's part of the total cost",
-    "alone": "what a control costs by itself",
+    "alone": "what a control costs by itself; empty where it was not measured alone",
+    "known": "how a control's cost is known: measured by leaving it out, or verified: predicted,"
+    " and confirmed by leaving out groups of controls with it",
+    "groups": "of a verified cost: how many groups confirmed it",
+    "smallest_group": "of a verified cost: the number of controls in the smallest of these groups",
     "fired": "audit records that a control or a trial caused",
     "predicted": "what the cost model predicts for an audit rule; a prediction, not a measurement",
     "least": "the size up to which a total, or a difference, is not distinguishable from chance",
@@ -120,7 +127,7 @@ MEANINGS = {
 """The meaning of each column, in their order."""
 
 
-_COUNTS = ("trials", "fired")
+_COUNTS = ("trials", "fired", "groups", "smallest_group")
 
 
 def rows(found: Found | Comparison | Gate, started: str | None = None) -> Iterator[Row]:

@@ -16,6 +16,8 @@
  * @property {number[]} needs indices of the controls that it requires
  * @property {number[]} cost by metric: what leaving it out of the profile saves
  * @property {number[]} alone by metric: what it costs by itself
+ * @property {boolean} verified its cost was predicted and confirmed in groups: it was never measured
+ *   by itself, and `alone` is predicted
  * @property {number[]} sure the metrics on which its cost is distinguishable from 0
  *
  * @typedef {object} Metric
@@ -73,11 +75,11 @@ function measuredCost(bill, on) {
   const requires = (/** @type {number} */ one, /** @type {number} */ other) =>
     one === other || bill.controls[one].needs.includes(other);
   const left = off.find((index) => off.every((other) => requires(other, index)));
-  if (left !== undefined) {
+  if (left !== undefined && !bill.controls[left].verified) {
     return bill.metrics.map((metric, m) => metric.cost - bill.controls[left].cost[m]);
   }
   const single = kept.find((index) => kept.every((other) => requires(index, other)));
-  if (single !== undefined) return bill.controls[single].alone;
+  if (single !== undefined && !bill.controls[single].verified) return bill.controls[single].alone;
   const more = bill.measured.find((one) => sameNumbers(one.off, off));
   return more ? more.cost : null;
 }

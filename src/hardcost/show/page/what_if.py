@@ -157,8 +157,12 @@ def _shared_cost(
     contains two configurations, and a difference of two costs four, which chance can change
     accordingly; the total is compared with all of them, as in `interaction_bound`.
     """
-    more = [item.alone - _saving(item, bill) for item in items]
-    if not _finite(*more):
+    more = [
+        item.alone - _saving(item, bill)
+        for item in items
+        if item.alone is not None  # of a verified cost it is not known
+    ]
+    if not more or not _finite(*more):
         return None
     shared = statistics.median_low(more)
     left = of.cost - math.fsum(_saving(item, bill) for item in items) - shared
@@ -183,13 +187,26 @@ def _control(
         "caveat": visible("; ".join(caveats) or ("the numbers do not show its cost" * unshown)),
         "needs": [numbers[name] for name in bill.needs.get(entry.control, ()) if name in numbers],
         "cost": [_number(_saving(item, bill)) for item in items],
-        "alone": [_number(item.alone) for item in items],
+        "alone": [_number(_cost_alone(item, bill)) for item in items],
+        "verified": any(item.alone is None for item in items),
     }
 
 
 def _saving(item: Item, bill: Itemised) -> float:
     """Return the saving without a control: of the only rule, the price of having any, too."""
     if bill.rules != (item.control,):
+        return item.cost
+    return item.cost + math.fsum(one.cost for one in bill.fixed if one.metric == item.metric)
+
+
+def _cost_alone(item: Item, bill: Itemised) -> float:
+    """Return the cost of a control alone; of a verified one, what its prediction says of it.
+
+    That is its cost in the profile and, of a rule, the price of having any.
+    """
+    if item.alone is not None:
+        return item.alone
+    if item.control not in bill.rules:
         return item.cost
     return item.cost + math.fsum(one.cost for one in bill.fixed if one.metric == item.metric)
 

@@ -249,7 +249,7 @@ function showCosts() {
     const control = bill.controls[index];
     row.sizes = { cost: weighted(control.cost, of.weights), alone: weighted(control.alone, of.weights) };
     row.cost.textContent = signed(row.sizes.cost, of.digits) + (control.caveat ? "†" : "");
-    row.alone.textContent = signed(row.sizes.alone, of.digits);
+    row.alone.textContent = control.verified ? "-" : signed(row.sizes.alone, of.digits);
   });
   sortRows();
 }

@@ -37,6 +37,7 @@ from hardcost.show.sentences.caveats import (
 )
 from hardcost.show.sentences.failures import unmeasured_lines
 from hardcost.show.sentences.search_steps import search_lines
+from hardcost.show.sentences.verification import NOT_ALONE, known_words, verified_controls
 from hardcost.show.tables.accounting import accounting_line
 from hardcost.show.tables.first_screen import answer_and_advice
 from hardcost.show.tables.layout import (
@@ -56,6 +57,7 @@ from hardcost.show.text import ABSENT, MARK, interval, number, percent, ratio, s
 from hardcost.units import count, join_in_prose, visible
 
 _CHANCE = "(~0)"
+_ALONE = "what the control costs by itself, with nothing else of the profile on"
 _CHOSEN, _NAMED = 4, 3
 
 
@@ -105,13 +107,14 @@ def reading_guide(bill: Itemised) -> tuple[tuple[str, str], ...]:
     terms = [
         ("cost", "what leaving this one control out of the profile saves"),
         *([("without", bill.compared_with)] if bill.compared_with else []),
-        ("alone", "what the control costs by itself, with nothing else of the profile on"),
+        ("alone", _ALONE + NOT_ALONE * (bill.verification is not None)),
+        *(("known", said) for said in known_words(bill)),
     ]
     if any(one.cost for one in bill.fixed):
         terms.append((_ANY, FIXED))
     if any(one.cost for one in bill.interaction):
         terms.append(("interaction", INTERACTS))
-    if any(item.predicted is not None for item in bill.items):
+    if _shows_predictions(bill):
         terms.append(("predicted", PREDICTED))
     if any(item.findings for item in bill.items):
         terms.append(("lint", "diagnostics for a rule; `hardcost rules lint` explains them"))
@@ -121,6 +124,11 @@ def reading_guide(bill: Itemised) -> tuple[tuple[str, str], ...]:
     if any(item.fired is not None for item in bill.items):
         terms.append(("fired", "audit records that the control caused, over all metrics"))
     return tuple(terms)
+
+
+def _shows_predictions(bill: Itemised) -> bool:
+    """Say whether predictions have a column: verified costs are what was predicted."""
+    return bill.verification is None and any(item.predicted is not None for item in bill.items)
 
 
 def _least_terms(bill: Itemised) -> list[tuple[str, str]]:
@@ -314,8 +322,20 @@ def _items_grid(
     labels = [Column("#", (*(str(entry.number) for entry in shown), *("" for _ in tail)))]
     if any(entry.fired is not None for entry in rows.entries):
         labels.append(Column("fired", tuple(fired)))
+    if finding.verification is not None:
+        verified = verified_controls(finding)
+        known = ("verified" if entry.control in verified else "measured" for entry in shown)
+        labels.append(Column("known", (*known, *("" for _ in tail)), left=True))
     groups = tuple(
-        _account_group(rows, account, shown, hidden, tail, full=few or account is chosen[0])
+        _account_group(
+            rows,
+            account,
+            shown,
+            hidden,
+            tail,
+            full=few or account is chosen[0],
+            predicted=_shows_predictions(finding),
+        )
         for account in chosen
     )
     columns = {account.metric for account in chosen}
@@ -365,8 +385,12 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
     tail: Sequence[str],
     *,
     full: bool,
+    predicted: bool,
 ) -> ColumnGroup:
-    """Return one metric's columns; `full` adds the share and each control's cost alone."""
+    """Return one metric's columns; `full` adds the share and each control's cost alone.
+
+    `predicted`: and the prediction.
+    """
     sums = {
         _OTHERS: account.of(hidden),
         _ANY: account.fixed,
@@ -383,8 +407,7 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
         alone = [_cost_alone(account, entry) for entry in shown] + ["" for _ in tail]
         columns.append(Column("share", shares, optional=True))
         columns.append(Column("alone", tuple(alone), optional=True))
-        items = (item for entry in rows.entries for item in entry.items.values())
-        if any(item.predicted is not None for item in items):
+        if predicted:
             guess = [_predicted_cost(account, entry) for entry in shown] + ["" for _ in tail]
             columns.insert(1, Column("predicted", tuple(guess)))
     several = len({other.unit for other in rows.accounts}) > 1
@@ -420,7 +443,7 @@ def _with_interval(shown: str, item: Item, account: MetricFigures) -> str:
 
 def _cost_alone(account: MetricFigures, entry: BillRow) -> str:
     item = entry.items.get(account.metric)
-    if item is None:
+    if item is None or item.alone is None:
         return ABSENT
     shown = signed_number(item.alone, account.digits)
     return f"{shown} {_CHANCE}" if 0 < abs(item.alone) <= account.least else shown

@@ -11,6 +11,7 @@ from hardcost.show.sentences.advice import advice_lines
 from hardcost.show.sentences.answer import answer
 from hardcost.show.sentences.failures import unmeasured_lines
 from hardcost.show.sentences.statement import Statement
+from hardcost.show.sentences.verification import verification_lines
 from hardcost.show.tables.accounting import accounting_line
 from hardcost.show.tables.layout import Layout, TextLines
 from hardcost.show.text import shorten
@@ -48,7 +49,7 @@ def bill_screen(finding: Bill) -> ConsoleRenderable:
             *answer_and_advice(finding),
             *([TextLines(tuple(unmeasured_lines(finding)))] if finding.unmeasured else []),
             *([TextLines((accounting_line(finding.accounting),))] if finding.accounting else []),
-            TextLines((*_remedies(finding), more)),
+            TextLines((*verification_lines(finding), *_remedies(finding), more)),
         )
     )
 

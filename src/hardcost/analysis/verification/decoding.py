@@ -1,0 +1,68 @@
+"""Which controls explain the groups that are off, by the groups in which they are.
+
+A guess, made to measure the right control first: it is measured by itself before it counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+
+
+def explain_by_one(off: Numbers, within: Numbers, tolerance: float) -> list[int]:
+    """Return the controls of which one alone could explain what groups are off by.
+
+    `off` is by how much each group is off, `within` has a row for each group and a column for each
+    control: 1 where it is in the group. The best explanation comes first.
+    """
+    members = within.sum(axis=0)
+    errors = np.divide(off @ within, members, out=np.zeros(len(members)), where=members > 0)
+    misses = np.abs(off[:, None] - within * errors).max(axis=0)
+    fitting = np.flatnonzero((misses <= tolerance) & (np.abs(errors) > tolerance))
+    return [int(one) for one in fitting[np.argsort(misses[fitting], kind="stable")]]
+
+
+def explain_by_two(off: Numbers, within: Numbers, tolerance: float) -> tuple[int, int] | None:
+    """Return the two controls whose errors best explain what groups are off by; None: no two do."""
+    best: tuple[float, int, int] | None = None
+    members, total = within.sum(axis=0), off @ within
+    for one in range(within.shape[1] - 1):
+        rest = slice(one + 1, None)
+        shared = within[:, one] @ within[:, rest]
+        apart = members[one] * members[rest] - shared * shared
+        first = _divide(total[one] * members[rest] - shared * total[rest], apart)
+        second = _divide(members[one] * total[rest] - shared * total[one], apart)
+        explained = np.outer(within[:, one], first) + within[:, rest] * second
+        misses = np.abs(off[:, None] - explained).max(axis=0)
+        small = np.minimum(np.abs(first), np.abs(second)) <= tolerance
+        misses[(apart == 0) | small] = np.inf
+        at = int(np.argmin(misses))
+        if misses[at] <= tolerance and (best is None or misses[at] < best[0]):
+            best = (float(misses[at]), one, one + 1 + at)
+    return None if best is None else best[1:]
+
+
+def explain_by_interaction(off: Numbers, within: Numbers, tolerance: float) -> bool:
+    """Say whether two controls that cost something only together could explain all groups."""
+    for one in range(within.shape[1] - 1):
+        both = within[:, [one]] * within[:, one + 1 :]
+        members = both.sum(axis=0)
+        costs = _divide(off @ both, members)
+        misses = np.abs(off[:, None] - both * costs).max(axis=0)
+        if bool(np.any((misses <= tolerance) & (members > 0))):
+            return True
+    return False
+
+
+def matrix(groups: Sequence[frozenset[int]], controls: Sequence[int]) -> Numbers:
+    """Return a row for each group and a column for each control: 1 where it is in the group."""
+    return np.array([[one in group for one in controls] for group in groups], dtype=np.float64)
+
+
+def _divide(numbers: Numbers, by: Numbers) -> Numbers:
+    """Return quotients, 0 where the divisor is 0."""
+    return np.divide(numbers, by, out=np.zeros_like(numbers), where=by != 0)

@@ -1,0 +1,320 @@
+"""The weighing of a profile: which groups to leave out until each control is confirmed or measured.
+
+A coroutine: it asks for groups to be left out of the whole profile, is sent what each saves, and
+returns what it confirmed. It measures nothing itself, and the same answers always lead to the same
+questions.
+
+1. Controls whose cost can't be predicted, such as rules that fire, are left out one by one. The
+   others are left out all together, and in the groups of `groups.py`.
+2. Where a group saves other than predicted, the control that explains all groups that are off is
+   left out by itself; where none does, the smallest of these groups is halved. A measured saving
+   takes the place of its prediction in every group. Controls whose prediction was wrong are
+   measured alone, too.
+3. If both halves of a group are in order, no single control makes it odd: it was chance, or two
+   that act only together, which is part of the bill's interaction.
+
+It ends when all groups are in order, or when it has asked for as many as there are controls: then
+the rest is left out one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hardcost.analysis.estimates.estimates import Estimate, on_grid
+from hardcost.analysis.verification import decoding
+from hardcost.analysis.verification.groups import Group, Predictions, separating_groups
+from hardcost.model.workload import MetricId
+
+FEWEST = 5
+"""Controls that are worth weighing; fewer are left out one by one."""
+
+_SPARE = 2  # trials of a question that goes beyond the number of controls
+
+_HALF = 0.5  # of a unit: predictions are of whole instructions
+
+Savings = Mapping[MetricId, Estimate]
+"""What leaving out a group saved, by metric."""
+
+
+@dataclass(frozen=True)
+class WeighingTask:
+    """The controls to be weighed, by their index in the profile, and what is known of them.
+
+    `suspects` are measured by themselves from the start; `booting` change the boot line.
+    `predicted` is the saving of leaving out a group of the others, `least` the smallest
+    distinguishable cost by metric, `seed` what shuffles the groups.
+    """
+
+    controls: tuple[int, ...]
+    suspects: frozenset[int]
+    booting: frozenset[int]
+    predicted: Callable[[Group], Predictions]
+    least: Predictions
+    seed: str
+
+
+@dataclass(frozen=True)
+class GroupQuestion:
+    """Groups to be left out of the whole, each in a trial, and controls to be measured alone."""
+
+    left_out: tuple[Group, ...]
+    alone: tuple[int, ...]
+    why: str
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """A predicted cost, and the groups that confirmed it: how many, the smallest of how many."""
+
+    cost: float
+    groups: int
+    smallest: int
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """The result: predictions that groups confirmed, by control and metric.
+
+    `groups` were left out of the whole. `wrong` are the controls whose prediction was found to be
+    off, beside the suspects.
+    """
+
+    confirmed: Mapping[int, Mapping[MetricId, Confirmed]]
+    groups: tuple[Group, ...]
+    wrong: tuple[int, ...]
+
+
+GroupQuestions = Generator[GroupQuestion, Sequence[Savings], Weighed]
+
+
+def weigh(task: WeighingTask) -> GroupQuestions:
+    """Yield what to leave out; return the predictions that were confirmed."""
+    state = _State(task)
+    question = state.first_question()
+    while question is not None:
+        answers = yield question
+        state.learn(question, answers)
+        question = state.next_question()
+    return state.result()
+
+
+@dataclass
+class _State:
+    """The groups that were weighed so far, and the controls that were measured by themselves.
+
+    `explained` are groups that are off on a metric for no single control's sake.
+    """
+
+    task: WeighingTask
+    groups: dict[Group, Savings] = field(default_factory=dict)
+    single: dict[int, Savings] = field(default_factory=dict)
+    explained: set[tuple[Group, MetricId]] = field(default_factory=set)
+    _alone: set[int] = field(default_factory=set)
+    _guesses: dict[MetricId, list[int]] = field(default_factory=dict)
+    _halves: dict[Group, tuple[Group, ...]] = field(default_factory=dict)
+    _predicted: dict[Group, Predictions] = field(default_factory=dict)
+
+    def first_question(self) -> GroupQuestion | None:
+        """Ask for the suspects one by one, all others together, and the separating groups."""
+        task = self.task
+        rest = [one for one in task.controls if one not in task.suspects]
+        if len(rest) < FEWEST:
+            self._alone |= set(task.controls)
+            return _ask_one_by_one(task.controls, "each control by itself", alone=True)
+        suspects = sorted(task.suspects)
+        self._alone |= task.suspects
+        groups = dict.fromkeys([frozenset(rest), *separating_groups(rest, task.booting, task.seed)])
+        return GroupQuestion(
+            (*map(_only, suspects), *groups),
+            tuple(suspects),
+            f"{len(groups)} groups of {len(rest)} controls, and {len(suspects)} by themselves",
+        )
+
+    def learn(self, question: GroupQuestion, answers: Sequence[Savings]) -> None:
+        """Take what was measured."""
+        for group, saved in zip(question.left_out, answers, strict=True):
+            if len(group) == 1:
+                self.single[next(iter(group))] = saved
+            else:
+                self.groups[group] = saved
+
+    def next_question(self) -> GroupQuestion | None:
+        """Ask for what explains the groups that are off; None: all are in order."""
+        off = {metric: found for metric in self.task.least if (found := self._unexplained(metric))}
+        if not off:
+            unconfirmed = _ask_one_by_one(self._unconfirmed(), "in no group that is in order")
+            return unconfirmed or self._ask_alone()
+        if len(self.groups) + len(self.single) + _SPARE >= len(self.task.controls):
+            return _ask_one_by_one(self._unknown, "many predictions are off")
+        likely, halved = set[int](), dict[Group, None]()
+        for metric, found in off.items():
+            if guessed := self._guess(metric, found):
+                likely |= set(guessed)
+            else:
+                halved[min(found, key=lambda one: (len(self._unknown_of(one)), sorted(one)))] = None
+        for group in halved:
+            likely |= self._halve(group)
+        parts = [one for group in halved for one in self._halves[group] if one not in self.groups]
+        return GroupQuestion(
+            (*map(_only, sorted(likely)), *dict.fromkeys(parts)),
+            (),
+            f"{len(parts)} parts of groups that are off, and {len(likely)} by themselves",
+        )
+
+    def _ask_alone(self) -> GroupQuestion | None:
+        """Ask what those cost alone whose prediction was wrong, within twice as many trials."""
+        left = 2 * len(self.task.controls) - len(self.groups) - len(self.single) - len(self._alone)
+        wanted = [one for one in self._wrong() if one not in self._alone][: max(left, 0)]
+        if not wanted:
+            return None
+        self._alone |= set(wanted)
+        return GroupQuestion((), tuple(wanted), f"{len(wanted)} predictions were off: those alone")
+
+    def _wrong(self) -> list[int]:
+        """Return the controls that were found to save other than predicted."""
+        return sorted(
+            one
+            for one in self.single
+            if one not in self.task.suspects
+            and any(self._is_wrong(one, metric) for metric in self.task.least)
+        )
+
+    def _is_wrong(self, one: int, metric: MetricId) -> bool:
+        saved = self.single[one].get(metric)
+        return saved is not None and self._differs(saved, self._predict(_only(one), metric), metric)
+
+    def _differs(self, saved: Estimate, expected: float, metric: MetricId) -> bool:
+        """Say whether a saving is another than expected, and not by chance."""
+        by = abs(saved.value - expected)
+        return by > self._tolerance(metric) and not saved.low <= expected <= saved.high
+
+    def _halve(self, group: Group) -> set[int]:
+        """Part a group in two, of which single controls are returned."""
+        members = self._unknown_of(group)
+        middle = len(members) // 2
+        halves = (frozenset(members[:middle]), frozenset(members[middle:]))
+        self._halves[group] = tuple(one for one in halves if len(one) > 1)
+        return {one for half in halves if len(half) == 1 for one in half}
+
+    def _unexplained(self, metric: MetricId) -> dict[Group, float]:
+        """Return the groups that are off on a metric, without those that no control explains.
+
+        Those have no unknown member left, or two halves that are in order.
+        """
+        off = self._off(metric)
+        for group in list(off):
+            halves = self._halves.get(group)
+            in_order = halves is not None and not any(one in off for one in halves)
+            if not self._unknown_of(group) or in_order:
+                self.explained.add((group, metric))
+                self._explain_alike(metric)
+                off = self._off(metric)
+        return off
+
+    def _explain_alike(self, metric: MetricId) -> None:
+        """Set aside the other groups that are off if two controls acting together explain all."""
+        off = self._off(metric)
+        if not off:
+            return
+        residuals = np.array([self._residual(one, metric) for one in self.groups])
+        within = decoding.matrix(list(self.groups), self.task.controls)
+        if decoding.explain_by_interaction(residuals, within, self._tolerance(metric)):
+            self.explained |= {(one, metric) for one in off}
+
+    def _guess(self, metric: MetricId, off: Mapping[Group, float]) -> list[int]:
+        """Return the controls that could explain the groups that are off on a metric."""
+        tolerance = self._tolerance(metric)
+        if len(off) == 1 and tolerance > _HALF:
+            return []  # likely chance, which would have innocent ones measured
+        unknown = self._unknown
+        known = [one for one in self.groups if (one, metric) not in self.explained]
+        residuals = np.array([self._residual(one, metric) for one in known])
+        within = decoding.matrix(known, unknown)
+        guessed = decoding.explain_by_one(residuals, within, tolerance)[:1]
+        if not guessed and all(
+            self._is_wrong(one, metric) for one in self._guesses.get(metric, ())
+        ):
+            guessed = list(decoding.explain_by_two(residuals, within, tolerance) or ())
+        self._guesses[metric] = [unknown[one] for one in guessed]
+        return self._guesses[metric]
+
+    def _off(self, metric: MetricId) -> dict[Group, float]:
+        """Return by how much groups saved other than expected, where that is not chance."""
+        found = {}
+        for group, savings in self.groups.items():
+            saved = savings.get(metric)
+            if saved is None or (group, metric) in self.explained:
+                continue
+            expected = self._expected(group, metric)
+            if self._differs(saved, expected, metric):
+                found[group] = saved.value - expected
+        return found
+
+    def _residual(self, group: Group, metric: MetricId) -> float:
+        return self.groups[group][metric].value - self._expected(group, metric)
+
+    def _tolerance(self, metric: MetricId) -> float:
+        return max(self.task.least[metric], _HALF)
+
+    def _expected(self, group: Group, metric: MetricId) -> float:
+        """Return the predicted saving of a group, with measured ones in place of predictions."""
+        corrections = (
+            saved[metric].value - self._predict(_only(one), metric)
+            for one, saved in self.single.items()
+            if one in group
+        )
+        return self._predict(group, metric) + sum(corrections)
+
+    def _predict(self, group: Group, metric: MetricId) -> float:
+        if group not in self._predicted:
+            self._predicted[group] = self.task.predicted(group)
+        return self._predicted[group].get(metric, 0.0)
+
+    @property
+    def _unknown(self) -> list[int]:
+        """The controls that were not measured by themselves."""
+        return [one for one in self.task.controls if one not in self.single]
+
+    def _unknown_of(self, group: Group) -> list[int]:
+        return sorted(one for one in group if one not in self.single)
+
+    def _in_order(self, metric: MetricId) -> list[Group]:
+        """Return the groups that saved what was expected."""
+        off = self._off(metric)
+        return [
+            one for one in self.groups if one not in off and (one, metric) not in self.explained
+        ]
+
+    def _unconfirmed(self) -> list[int]:
+        """Return the controls that no group in order has, on some metric."""
+        confirmed = set(self._unknown)
+        for metric in self.task.least:
+            confirmed &= frozenset[int]().union(*self._in_order(metric))
+        return [one for one in self._unknown if one not in confirmed]
+
+    def result(self) -> Weighed:
+        """Return the predictions that groups confirmed."""
+        confirmed: dict[int, dict[MetricId, Confirmed]] = {one: {} for one in self._unknown}
+        for metric in self.task.least:
+            in_order = self._in_order(metric)
+            for one, costs in confirmed.items():
+                sizes = [len(group) for group in in_order if one in group]
+                cost = on_grid(self._predict(_only(one), metric))
+                costs[metric] = Confirmed(cost, len(sizes), min(sizes))
+        return Weighed(confirmed, tuple(self.groups), tuple(self._wrong()))
+
+
+def _only(one: int) -> Group:
+    return frozenset({one})
+
+
+def _ask_one_by_one(
+    controls: Sequence[int], why: str, *, alone: bool = False
+) -> GroupQuestion | None:
+    if not controls:
+        return None
+    return GroupQuestion(tuple(map(_only, controls)), tuple(controls) if alone else (), why)
