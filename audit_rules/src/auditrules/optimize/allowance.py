@@ -12,7 +12,7 @@ from auditrules.optimize.prices import TOLERANCE, PricedCall, Prices
 
 
 @dataclass(frozen=True)
-class Change:
+class CostChange:
     """What calls pay more (instructions) after a change; no other call pays more."""
 
     more: list[tuple[float, PricedCall]]
@@ -62,7 +62,7 @@ class Allowance:
                 more = self.prices.of_rule(after, case.event)
                 self._now[id(case)] += more - self.prices.of_rules(before, case.event)
 
-    def change(self, before: Sequence[KernelRule], after: KernelRule) -> Change | None:
+    def change(self, before: Sequence[KernelRule], after: KernelRule) -> CostChange | None:
         """Return what calls pay more after replacing rules by one; None where it saves nothing."""
         unnamed = self.prices.constants.walk["unnamed"]
         fewer = _count_walked(before) - _count_walked((after,))
@@ -86,9 +86,9 @@ class Allowance:
                 gain -= (own + fewer * unnamed) * case.weight
         if gain < -TOLERANCE or (not fewer and gain <= TOLERANCE):
             return None
-        return Change(more)
+        return CostChange(more)
 
-    def has_room(self, change: Change) -> bool:
+    def has_room(self, change: CostChange) -> bool:
         """Say whether a change keeps the allowance of each call that no rule decides about."""
         more = change.more
         for at in range(len(more)):

@@ -24,11 +24,11 @@ from auditrules.model.kernel_rule import (
     Operator,
     is_test,
 )
-from auditrules.optimize.allowance import Allowance, Change
+from auditrules.optimize.allowance import Allowance, CostChange
 from auditrules.optimize.decided_calls import Joined
 from auditrules.optimize.implication import covers, without_needless
 from auditrules.optimize.lines import Candidate, Candidates
-from auditrules.optimize.meeting import Covering
+from auditrules.optimize.meeting import CoveringRules
 from auditrules.optimize.prices import TOLERANCE, Prices
 from auditrules.optimize.reachable_calls import (
     ReachableCalls,
@@ -37,7 +37,7 @@ from auditrules.optimize.reachable_calls import (
     reach_of_any,
     releases_of,
 )
-from auditrules.optimize.similar import Pair, SimilarPairs
+from auditrules.optimize.similar import RulePair, SimilarPairs
 from auditrules.tables import lookup
 
 SHADOWED = "dropped: another rule always decides first"
@@ -74,7 +74,7 @@ class _Attempt:
     before: tuple[KernelRule, KernelRule]
     after: KernelRule
     what: str
-    change: Change
+    change: CostChange
 
 
 class RuleChanges:
@@ -154,7 +154,7 @@ class RuleChanges:
     def drop_shadowed(self) -> None:
         """Drop each rule that another always pre-empts."""
         lines = self.lines.lines
-        covering = Covering({at: line.rule for at, line in lines.items()}, b32=self.b32)
+        covering = CoveringRules({at: line.rule for at, line in lines.items()}, b32=self.b32)
         for number in sorted(lines):
             other = -1
             while number in lines:
@@ -188,11 +188,13 @@ class RuleChanges:
         """Merge similar rules, two at a time, until no two can be merged."""
         self.allowance.count(self.lines)
         pairs = SimilarPairs({at: line.rule for at, line in self.lines.lines.items()})
-        attempts: dict[Pair, list[_Attempt]] = {}
+        attempts: dict[RulePair, list[_Attempt]] = {}
         while any(self._join(pair, pairs, attempts) for pair in pairs.in_order()):
             pass
 
-    def _join(self, pair: Pair, pairs: SimilarPairs, attempts: dict[Pair, list[_Attempt]]) -> bool:
+    def _join(
+        self, pair: RulePair, pairs: SimilarPairs, attempts: dict[RulePair, list[_Attempt]]
+    ) -> bool:
         _, first, second = pair
         both = self.lines.lines[first].rule, self.lines.lines[second].rule
         known = attempts.get(pair)

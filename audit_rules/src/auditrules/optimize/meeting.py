@@ -37,7 +37,7 @@ def orders_to_keep(rules: Mapping[int, KernelRule], *, b32: bool) -> dict[int, i
     }
 
 
-class Covering:
+class CoveringRules:
     """Rules that may match whatever another does; `implication.covers` decides."""
 
     def __init__(self, rules: Mapping[int, KernelRule], *, b32: bool) -> None:

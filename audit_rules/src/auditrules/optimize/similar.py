@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from auditrules.kernel.conditions import SINGLE
 from auditrules.model.kernel_rule import FieldTest, KernelRule, is_test
 
-Pair = tuple[int, int, int]
+RulePair = tuple[int, int, int]
 """The lowest number of a rule with the same action and key, and the numbers of two rules."""
 
 
@@ -23,22 +23,24 @@ class SimilarPairs:
     def __init__(self, rules: Mapping[int, KernelRule]) -> None:
         self._first: dict[Hashable, int] = {}
         self._like: defaultdict[Hashable, dict[int, None]] = defaultdict(dict)
-        self._pairs: list[Pair] = []
+        self._pairs: list[RulePair] = []
         for number in sorted(rules):
             rule = rules[number]
             if rule.watch is None:  # what -w says can't be joined to anything
                 self._first.setdefault((rule.action, rule.key), number)
                 self._add(number, rule)
 
-    def in_order(self) -> Iterator[Pair]:
+    def in_order(self) -> Iterator[RulePair]:
         """Yield the pairs, while none is changed."""
         return iter(tuple(self._pairs))
 
-    def forget(self, pair: Pair) -> None:
+    def forget(self, pair: RulePair) -> None:
         """Leave out a pair that can't become one rule, as long as both stay as they are."""
         self._pairs.remove(pair)
 
-    def join(self, pair: Pair, rules: tuple[KernelRule, KernelRule], joined: KernelRule) -> None:
+    def join(
+        self, pair: RulePair, rules: tuple[KernelRule, KernelRule], joined: KernelRule
+    ) -> None:
         """Replace two rules by one, under the lower number."""
         _, first, second = pair
         for number, rule in zip((first, second), rules, strict=True):
@@ -50,7 +52,7 @@ class SimilarPairs:
 
     def _add(self, number: int, rule: KernelRule) -> None:
         group = self._first[rule.action, rule.key]
-        found: set[Pair] = set()
+        found: set[RulePair] = set()
         for like in _likenesses(rule):
             others = self._like[like]
             found |= {(group, min(number, other), max(number, other)) for other in others}
