@@ -1,7 +1,8 @@
 """How long the optimiser takes: `python -m bench.speed.optimize [--sizes 1,50,150,500]`.
 
 Processor seconds for reading a set, the search for a cheaper one, and the proof, for sets
-of `published_kind` and the audit package's own STIG rules.
+of `published_kind` and the audit package's own STIG rules. With `--rules 3000`, for that many of
+`mixed_rules` instead.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from bench.rules.published_kind import text
 from bench.rules.sample_rules import sample_rules
+from bench.speed.mixed_rules import mixed_rules
 
 from auditrules.cost.constants import Constants
 from auditrules.cost.histogram import general
@@ -26,18 +28,24 @@ from auditrules.read import parse
 from hardcost.supply.cache.cache import Cache
 
 _STIG = "30-stig.rules"
+_SEED = 1
 
 
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1,50,150,500", help="numbers of rules, with commas")
+    parser.add_argument("--rules", type=int, help="number of mixed rules, instead of those sets")
     arguments = parser.parse_args()
     names = ("set", "rules", "now", "read", "search", "proof")
     print("".join(f"{name:>15}" if at else f"{name:12}" for at, name in enumerate(names)))
     with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "x.rules"
+        if arguments.rules:
+            file.write_text("".join(f"{line}\n" for line in mixed_rules(arguments.rules, _SEED)))
+            show("mixed", file)
+            return 0
         for size in map(int, arguments.sizes.split(",")):
-            file = Path(folder) / f"{size}.rules"
             file.write_text(text(size))
             show("generated", file)
     show("30-stig", sample_rules(Cache()) / _STIG)
