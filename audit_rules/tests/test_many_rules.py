@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import auditrules
 from auditrules.cost import histogram, idle_rules
 from auditrules.cost.call_classes import Alike
 from auditrules.cost.constants import Constants
@@ -20,6 +21,9 @@ from auditrules.kernel import semantics
 from auditrules.lint import checks, supersets
 from auditrules.lint.context import LintOptions, gather
 from auditrules.model import subsets
+from auditrules.optimize.changes import RuleChanges
+from auditrules.optimize.lines import Candidates
+from auditrules.optimize.prices import Prices
 from auditrules.read import parse
 
 MANY = 100
@@ -42,10 +46,11 @@ SETS = {
 
 
 OURS = str(Path(parse.__file__).parent)
+ENGINE = str(Path(auditrules.__file__).parent)
 
 
-def steps(work: Callable[[], object]) -> int:
-    """Return how many lines of the rules' own Python are executed.
+def steps(work: Callable[[], object], folder: str = OURS) -> int:
+    """Return how many lines of the Python in a folder are executed.
 
     Other lines don't count: a finalizer of what an earlier test left may run at any time.
     """
@@ -53,7 +58,7 @@ def steps(work: Callable[[], object]) -> int:
 
     def seen(frame: FrameType, event: str, _argument: object) -> Callable[..., Any] | None:
         nonlocal count
-        if not frame.f_code.co_filename.startswith(OURS):
+        if not frame.f_code.co_filename.startswith(folder):
             return None
         count += event == "line"
         return seen
@@ -105,6 +110,44 @@ def test_twice_as_many_rules_take_twice_the_steps(
     assert not {
         name: (few[name], much) for name, much in many.items() if much > MOST * few[name] + MANY
     }
+
+
+def optimiser_works(form: str, many: int, start: int) -> dict[str, Callable[[], object]]:
+    """What the optimiser does with each rule and those that it meets, before any two are joined."""
+    readings = parse.read_bytes(written(form, many, start), "x.rules")
+    rules = gather([readings], (), LintOptions(constants=CONSTANTS)).rules
+    prices = Prices(CONSTANTS, histogram.general())
+    lines = Candidates.of(rules, b32=True)
+    return {
+        "order": lambda: Candidates.of(rules, b32=True),
+        "shadowed": RuleChanges(lines, prices, rules).drop_shadowed,
+    }
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "watches",
+        "programs",
+        pytest.param(
+            "calls",
+            marks=pytest.mark.xfail(
+                strict=True, reason="rules for one user each are still compared pair by pair"
+            ),
+        ),
+    ],
+)
+def test_the_optimiser_takes_twice_the_steps_for_twice_as_many_rules(form: str) -> None:
+    for work in optimiser_works(SETS[form], MANY, 1000).values():
+        work()
+    few, many = (
+        {
+            name: steps(work, ENGINE)
+            for name, work in optimiser_works(SETS[form], count, start).items()
+        }
+        for count, start in ((MANY, 3000), (2 * MANY, 5000))
+    )
+    assert not {name: (few[name], much) for name, much in many.items() if much > MOST * few[name]}
 
 
 def test_a_folder_is_bounded_like_a_file(tmp_path: Path) -> None:
