@@ -14,7 +14,7 @@ import hardcost
 @pytest.mark.parametrize(
     ("request_type", "own", "problem", "hint"),
     [
-        (hardcost.BillRequest, {"method": "foo"}, "`method`: there is no 'foo'", "auto, single"),
+        (hardcost.BillRequest, {"method": "foo"}, "`method`: there is no 'foo'", "auto, verify"),
         (hardcost.BillRequest, {"budget": "5%"}, "`budget`: '5%' is not taken", "Budget | None"),
         (hardcost.BillRequest, {"resolution": "1%"}, "`resolution`: '1%' is not", "number"),
         (hardcost.BillRequest, {"profiles": ["a"]}, r"`profiles`: \['a'\] is not", "tuple"),

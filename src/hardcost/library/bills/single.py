@@ -128,7 +128,7 @@ class Single:
             return None
         environment = environment_of(done.records)
         constants, _ = prediction.constants_for(run.machine, self.how, environment)
-        return verification.verify(profile, done.plan, run, done.records, constants)
+        return verification.verify_in_groups(profile, done.plan, run, done.records, constants)
 
     def _advice(self, profile: Profile, done: Settled, run: Run) -> Advice | None:
         if self.asked.budget is None:

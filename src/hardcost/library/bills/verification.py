@@ -34,7 +34,7 @@ from hardcost.workloads import syscalls
 
 _BY_ITSELF = (Without, Alone)
 
-_NO_MODEL = "every control is taken to cost nothing"
+_NO_MODEL = "no model, as 0"
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def first_trials(plan: Plan) -> Plan:
     return replace(plan, trials=tuple(trials))
 
 
-def verify(
+def verify_in_groups(
     profile: Profile,
     plan: Plan,
     run: Run,

@@ -1,4 +1,4 @@
-"""How a bill's costs are known: measured one by one, or verified in groups; and what could escape."""
+"""How a bill's costs are known: measured one by one, or verified in groups."""
 
 from __future__ import annotations
 

@@ -1,0 +1,179 @@
+"""Wrong predictions are found by groups, and nothing is confirmed that no group confirmed."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+import pytest
+
+from hardcost.analysis.estimates.estimates import Estimate
+from hardcost.analysis.verification.groups import (
+    HALVES,
+    Group,
+    escaping_share,
+    separating_groups,
+)
+from hardcost.analysis.verification.weighing import (
+    GroupQuestion,
+    Savings,
+    Weighed,
+    WeighingTask,
+    weigh,
+)
+from hardcost.measure.asking import answer_questions
+from hardcost.model.workload import MetricId
+
+EACH = 19.0  # what each control is predicted to cost
+STILL = tuple(MetricId(name) for name in ("null", "read"))
+MOVING: Mapping[MetricId, float] = {MetricId("fork"): 30.0, MetricId("open"): 3.0}
+METRICS = (*STILL, *MOVING)
+
+Errors = Mapping[int, float]
+
+
+@dataclass
+class Bench:
+    """A profile of so many controls, whose costs on a metric are off by `errors`.
+
+    `pairs` cost something only together. Metrics that move scatter, if `noisy`.
+    """
+
+    controls: int
+    errors: Errors = field(default_factory=dict)
+    metric: MetricId = STILL[0]
+    pairs: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    suspects: frozenset[int] = frozenset()
+    noisy: bool = False
+    seed: int = 0
+    trials: int = 0
+    alone: list[int] = field(default_factory=list)
+
+    def weigh(self) -> Weighed:
+        self.trials, self.alone = 0, []
+        task = WeighingTask(
+            controls=tuple(range(self.controls)),
+            suspects=self.suspects,
+            booting=frozenset(),
+            predicted=lambda group: dict.fromkeys(METRICS, EACH * len(group)),
+            least={one: MOVING.get(one, 0.0) for one in METRICS},
+            seed=str(self.seed),
+        )
+        return answer_questions(weigh(task), self._measure)
+
+    def _measure(self, question: GroupQuestion) -> Sequence[Savings]:
+        self.trials += len(question.left_out) + len(question.alone)
+        self.alone += question.alone
+        return [{one: self._saved(group, one) for one in METRICS} for group in question.left_out]
+
+    def _saved(self, group: Group, metric: MetricId) -> Estimate:
+        value = EACH * len(group)
+        if metric == self.metric:
+            value += math.fsum(self.errors.get(one, 0.0) for one in group)
+            value += math.fsum(cost for pair, cost in self.pairs.items() if group.issuperset(pair))
+        if not self.noisy or metric not in MOVING:
+            return Estimate(value, value, value)
+        spread = MOVING[metric] / 3.36  # what placebos would have a least cost of
+        value += Random(f"{self.seed} {sorted(group)} {metric}").gauss(0, spread)  # noqa: S311
+        return Estimate(value, value - spread, value + spread)
+
+
+def missed(bench: Bench, found: Weighed) -> list[int]:
+    """Return the controls whose cost was confirmed, and is another, on the metric with errors."""
+    return [
+        one
+        for one, costs in found.confirmed.items()
+        if abs(costs[bench.metric].cost - EACH - bench.errors.get(one, 0.0)) > 0.5
+    ]
+
+
+@pytest.mark.parametrize("controls", [6, 10, 34, 300])
+def test_right_predictions_take_few_trials(controls: int) -> None:
+    bench = Bench(controls)
+    found = bench.weigh()
+    assert set(found.confirmed) == set(range(controls))
+    assert not found.wrong
+    assert bench.trials <= 2 * math.log2(controls) + 2
+    assert all(one.groups >= 2 for costs in found.confirmed.values() for one in costs.values())
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("errors", [(1,), (50, -50), (30, 20, -50), (-7, 3, 40, -50, 1, 3, -1, 9)])
+def test_wrong_predictions_are_found_and_measured(errors: tuple[float, ...], seed: int) -> None:
+    wrong = Random(seed).sample(range(60), len(errors))  # noqa: S311
+    bench = Bench(60, dict(zip(wrong, errors, strict=True)), seed=seed)
+    found = bench.weigh()
+    assert missed(bench, found) == []
+    assert set(found.wrong) == set(wrong)
+    assert sorted(bench.alone) == sorted(wrong)
+    assert bench.trials <= 2 * 60
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_errors_above_the_least_cost_are_found_on_a_metric_that_moves(seed: int) -> None:
+    bench = Bench(40, {7: 100.0, 21: -100.0}, MetricId("fork"), noisy=True, seed=seed)
+    found = bench.weigh()
+    assert {7, 21} <= set(found.wrong)
+    assert bench.trials <= 2 * 40
+
+
+def test_chance_on_a_metric_that_moves_blames_nobody() -> None:
+    for seed in range(6):
+        bench = Bench(40, noisy=True, seed=seed)
+        found = bench.weigh()
+        assert not found.wrong
+        assert bench.trials < 40
+
+
+def test_two_that_cost_only_together_are_left_to_the_interaction() -> None:
+    bench = Bench(40, pairs={(3, 17): 25.0})
+    found = bench.weigh()
+    assert not found.wrong
+    assert missed(bench, found) == []
+    assert bench.trials < 40
+
+
+def test_suspects_are_measured_by_themselves_and_alone_and_are_in_no_group() -> None:
+    bench = Bench(34, {4: 1000.0}, suspects=frozenset({4, 9}))
+    found = bench.weigh()
+    assert not {4, 9} & set(found.confirmed)
+    assert not any({4, 9} & group for group in found.groups)
+    assert sorted(bench.alone) == [4, 9]
+
+
+def test_few_controls_are_each_measured() -> None:
+    bench = Bench(4)
+    assert not bench.weigh().confirmed
+    assert bench.trials == 8
+
+
+def test_if_all_predictions_are_wrong_each_is_measured_within_single_trials() -> None:
+    bench = Bench(30, {one: 1.0 + one for one in range(30)})
+    found = bench.weigh()
+    assert not found.confirmed
+    assert bench.trials <= 2 * 30
+
+
+@pytest.mark.parametrize("controls", [11, 12, 57, 200])
+def test_any_two_controls_are_apart_in_a_group_and_each_is_in_two(controls: int) -> None:
+    booting = {1, 3}
+    groups = separating_groups(range(controls), booting, "any")
+    by_digits = groups[: len(groups) - HALVES]
+    for one, other in itertools.combinations(range(controls), 2):
+        assert any((one in group) != (other in group) for group in by_digits)
+    assert all(sum(one in group for group in by_digits) >= 2 for one in range(controls))
+    assert sum(bool(booting & group) for group in groups) <= 3
+    assert groups == separating_groups(range(controls), booting, "any")
+
+
+def test_the_share_of_errors_that_escape_is_that_of_a_coin() -> None:
+    coins = Random(5)  # noqa: S311
+    groups, draws = 2, 20_000
+    escaped = 0
+    for _ in range(draws):
+        tosses = [[coins.random() < 0.5 for _ in range(4)] for _ in range(groups)]
+        escaped += all(a + b == c + d for a, b, c, d in tosses)
+    assert escaped / draws == pytest.approx(escaping_share(groups), rel=0.1)
