@@ -25,7 +25,7 @@ test-slow: ## set up, then run the tests that `make test` leaves out (ARGS: pass
 	@scripts/setup --test
 	@scripts/test-slow $(ARGS)
 
-coverage: ## set up, then say what the tests that boot nothing cover, file by file
+coverage: ## set up, then say what the tests that boot nothing cover, by file and package
 	@scripts/setup --test
 	@scripts/coverage
 

@@ -24,7 +24,7 @@ _made: set[str] = set()
 _left: set[int] = set()
 """How many slow tests each process that collected them leaves out."""
 
-# `make test-slow` tries properties again, with as many examples as Hypothesis tries by default.
+# `make test-slow` tries properties again, with as many examples as Hypothesis has by default.
 settings.register_profile("few", max_examples=20)
 settings.load_profile("few")
 

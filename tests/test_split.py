@@ -19,15 +19,15 @@ VERBS = ROOT / "src/hardcost/cli/verbs"
 
 MECHANISM_TESTS = {
     "audit": "bill.py::test_a_bill_adds_up_says_what_fired_and_shows_rules_as_text",
-    "sysctl": "bill.py::test_settings_without_a_file_are_billed",
-    "boot": "bill.py::test_settings_without_a_file_are_billed",
+    "sysctl": "settings.py::test_a_setting_and_a_boot_parameter_take",
+    "boot": "settings.py::test_a_setting_and_a_boot_parameter_take",
     "lsm": "lsm.py::test_apparmor_has_debians_profiles",
     "mount": "lsm.py::test_mount_options_hold",
     "auditd": "auditd.py::test_events_are_counted_by_key_under_selinux_too",
     "rsyslog": "rsyslog.py::test_every_record_comes_to_syslog_and_to_the_receiver",
     "fapolicyd": "fapolicyd.py::test_it_runs_under_selinux_enforcing",
     "scanner": "scanner.py::test_without_prevention_what_is_infected_is_read_and_reported",
-    "placebo": "exactness.py::test_a_second_run_takes_everything_from_the_store",
+    "placebo": "verbs.py::test_what_is_done_with_a_run_from_its_report_to_its_removal",
 }
 SLOW_MECHANISM_TESTS = {
     "kconfig": "kernels.py::test_a_study_boots_it_and_measures_calls_and_compiling",
@@ -39,16 +39,16 @@ SLOW_MECHANISM_TESTS = {
 VERB_TESTS = {
     "advise": "verbs.py::test_what_is_advised_keeps_within_the_budget",
     "bill": "bill.py::test_a_bill_adds_up_says_what_fired_and_shows_rules_as_text",
-    "compare": "verbs.py::test_a_run_is_reported_and_compared_by_its_name_a_beginning_or_last",
+    "compare": "verbs.py::test_what_is_done_with_a_run_from_its_report_to_its_removal",
     "doctor": "verbs.py::test_doctor_finds_that_this_machine_can_count",
     "export": "exports.py::test_exported_rules_cost_in_a_guest_what_the_profile_does",
     "gate": "gate.py::test_comments_cost_nothing_and_rules_that_cannot_be_loaded_end_with_status_2",
     "hotspots": "hotspots.py::test_a_profile_explains_what_the_bill_says",
     "image": "images.py::test_the_command_tells_what_is_in_the_image",
-    "list": "verbs.py::test_a_run_is_listed_checked_exported_and_removed",
-    "report": "verbs.py::test_a_run_is_reported_and_compared_by_its_name_a_beginning_or_last",
-    "run": "verbs.py::test_a_run_is_listed_checked_exported_and_removed",
-    "runs": "verbs.py::test_a_run_is_listed_checked_exported_and_removed",
+    "list": "verbs.py::test_what_is_done_with_a_run_from_its_report_to_its_removal",
+    "report": "verbs.py::test_what_is_done_with_a_run_from_its_report_to_its_removal",
+    "run": "verbs.py::test_what_is_done_with_a_run_from_its_report_to_its_removal",
+    "runs": "verbs.py::test_what_is_done_with_a_run_from_its_report_to_its_removal",
     "trace": "traces.py::test_a_call_that_is_not_recorded_ends_with_its_return",
     "worker": "workers.py::test_a_worker_whose_qemu_is_another_is_refused",
 }

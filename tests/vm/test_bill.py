@@ -161,6 +161,7 @@ def test_what_is_the_default_anyway_is_marked(hardcost: Command) -> None:
     )
 
 
+@pytest.mark.slow
 def test_settings_without_a_file_are_billed(hardcost: Command) -> None:
     folder = hardcost.folder / "sysctl.d"
     folder.mkdir()

@@ -21,14 +21,14 @@ SMALLEST: dict[str, tuple[dict[str, str], set[str]]] = {
     "syscalls-more": ({"calls": "ptrace"}, {"ptrace"}),
     "command": ({"file": "program", "runs": "2"}, {"wall"}),
     "build": ({"compiler": "tcc", "files": "1"}, {"wall", "user", "system"}),
-    "filecopy": ({"files": "5"}, {"wall", "copy", "remove"}),
+    "filecopy": ({"files": "5"}, {"wall", "copy", "remove", "user", "system"}),
     "fio": ({"size": "1", "cases": "latency-read"}, {"latency-read"}),
     "dd": ({"count": "1", "cases": "fsync"}, {"fsync"}),
     "unixbench": ({"tests": "system-call"}, {"system-call"}),
-    "apache-prefork": (ONE_CLIENT, {"ab-1"}),
-    "apache-worker": (ONE_CLIENT, {"ab-1"}),
-    "postfix": ({"concurrency": "1", "mails": "2"}, {"sent-1", "delivered-1"}),
-    "mariadb": ({"concurrency": "1", "transactions": "2", "rows": "10"}, {"oltp-1"}),
+    "apache-prefork": (ONE_CLIENT, {"ab-1", "all"}),
+    "apache-worker": (ONE_CLIENT, {"ab-1", "all"}),
+    "postfix": ({"concurrency": "1", "mails": "2"}, {"sent-1", "delivered-1", "all"}),
+    "mariadb": ({"concurrency": "1", "transactions": "2", "rows": "10"}, {"oltp-1", "all"}),
 }
 """The smallest parameters of each workload, and the metrics that it then yields."""
 

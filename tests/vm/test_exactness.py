@@ -99,6 +99,7 @@ def test_each_perturbation_repeats_and_is_a_draw_of_its_own(hardcost: Command) -
     assert found["rules=7", "fork"]["difference"] > found["rules=7", "null"]["difference"] > 0
 
 
+@pytest.mark.slow
 def test_a_second_run_takes_everything_from_the_store(hardcost: Command) -> None:
     study = hardcost.write("small.toml", SMALL)
     first = hardcost("run", study, "--format", "json")

@@ -30,6 +30,7 @@ def test_doctor_finds_that_this_machine_can_count(hardcost: Command) -> None:
     assert "instrument insn" in {check["name"] for check in checks}
 
 
+@pytest.mark.slow
 def test_a_run_is_reported_and_compared_by_its_name_a_beginning_or_last(hardcost: Command) -> None:
     study = hardcost.write("small.toml", STUDY)
     first = hardcost("run", study, "--format", "json")
@@ -49,9 +50,12 @@ def test_a_run_is_reported_and_compared_by_its_name_a_beginning_or_last(hardcost
     assert "names no run" in hardcost("compare", "last", "nothing", status=2).err
 
 
-def test_a_run_is_listed_checked_exported_and_removed(hardcost: Command) -> None:
+def test_what_is_done_with_a_run_from_its_report_to_its_removal(hardcost: Command) -> None:
     assert hardcost("list", "runs", "--format", "json").data() == []
-    run = hardcost("run", hardcost.write("small.toml", STUDY), "--format", "json").data()["run"]
+    words = ("run", hardcost.write("small.toml", STUDY), "--format", "json")
+    first = hardcost(*words)
+    run = first.data()["run"]
+    assert hardcost("report", run, "--format", "json").out == first.out
     (row,) = hardcost("list", "runs", "--format", "json").data()
     assert row["run"] == run
     assert row["finished"] >= row["started"]
@@ -60,7 +64,12 @@ def test_a_run_is_listed_checked_exported_and_removed(hardcost: Command) -> None
     assert ([one["name"] for one in checked["runs"]], checked["damaged"]) == ([run], [])
     hardcost("export", "runs", "-o", "runs.csv")
     assert run in (hardcost.folder / "runs.csv").read_text()
-    hardcost("runs", "remove", run)
+
+    again = hardcost(*words).data()["run"]
+    compared = hardcost("compare", run, "last", "--format", "json").data()
+    assert (compared["run"], {cell["ratio"] for cell in compared["cells"]}) == (again, {1.0})
+    for one in (run, again):
+        hardcost("runs", "remove", one)
     assert hardcost("list", "runs", "--format", "json").data() == []
 
 
@@ -75,7 +84,10 @@ def test_what_is_advised_keeps_within_the_budget(hardcost: Command) -> None:
 
 def test_a_dry_run_prints_the_plan_and_boots_nothing(hardcost_apart: Command) -> None:
     study = hardcost_apart.write("rules.toml", RULES)
-    for words, trials in ((("run", study), 27), (("bill", "stig-reduced"), 111)):
+    for words, trials in (
+        (("run", study), 27),
+        (("bill", "stig-reduced", "--method", "single"), 111),
+    ):
         plan = hardcost_apart(*words, "--dry-run", "--format", "json").data()
         assert len(plan["trials"]) == trials
         assert plan["expected_seconds"] is None  # nothing was measured here yet
