@@ -77,6 +77,7 @@ def test_a_mitigation_says_what_it_changed_and_what_is_not_counted(hardcost: Com
     assert "caveat" not in next(item for item in items if item["control"] == "quiet")
 
 
+@pytest.mark.slow
 def test_a_placebo_costs_its_place_in_the_line_alone(hardcost: Command) -> None:
     profile = hardcost.write("my.toml", 'title = "t"\nboot = ["hardcost.placebo=1"]\n')
     (item,) = hardcost("bill", profile, *NULL, "--format", "json").data()["items"]

@@ -77,6 +77,7 @@ def test_what_a_failing_program_prints_is_reported_without_control_characters(
     assert len(outcome.err) < 4000
 
 
+@pytest.mark.slow
 def test_a_program_that_crashes_is_reported_by_its_signal(
     hardcost: Command, compiled: Callable[[str], bytes]
 ) -> None:
