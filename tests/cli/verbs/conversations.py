@@ -222,7 +222,7 @@ CONVERSATIONS = {
         f"bill eight.conf {CALLS} --all",
         f"bill eight.conf {CALLS} --method single",
         f"bill eight.conf {CALLS} --format json",
-        "export csv last -o -",
+        "report last --format csv",
         f"bill few.rules {RUNNING} --method verify",
         f"bill few.rules {CALLS} --method verify --budget 5%",
         f"bill few.rules {ON} --workload filecopy --method verify",
