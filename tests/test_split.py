@@ -50,12 +50,12 @@ VERB_TESTS = {
     "run": "verbs.py::test_what_is_done_with_a_run_from_its_report_to_its_removal",
     "runs": "verbs.py::test_what_is_done_with_a_run_from_its_report_to_its_removal",
     "trace": "traces.py::test_a_call_that_is_not_recorded_ends_with_its_return",
-    "worker": "workers.py::test_a_worker_whose_qemu_is_another_is_refused",
 }
 SLOW_VERB_TESTS = {
     "kernel": "kernels.py::test_a_kernel_that_was_built_is_not_built_again",
     "restore": "changes.py::test_settings_are_compared_in_blocks_and_all_is_as_it_was_after_it",
     "rules": "rules_cost.py::test_the_command_shows_measurements_beside_predictions",
+    "worker": "workers.py::test_cells_are_those_of_this_host_though_a_worker_dies_with_its_guest",
 }
 BOOT_NOTHING = {"cluster", "import", "schema"}
 """What these say is recorded in `cli/verbs/`."""

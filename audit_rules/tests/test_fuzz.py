@@ -59,7 +59,7 @@ def any_line() -> st.SearchStrategy[bytes]:
 
 
 @settings(
-    max_examples=3 * settings.default.max_examples,
+    max_examples=3 * settings().max_examples,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

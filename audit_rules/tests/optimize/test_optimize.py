@@ -356,7 +356,7 @@ def lines(draw: st.DrawFn) -> str:
 
 
 @settings(
-    max_examples=settings.default.max_examples // 5,
+    max_examples=settings().max_examples // 5,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -53,7 +53,7 @@ def test_an_example_does_not_depend_on_earlier_proofs() -> None:
         assert [prove_equal(original, one).difference for one in edited] == first
 
 
-@settings(max_examples=settings.default.max_examples * 2 // 5, deadline=None)
+@settings(max_examples=settings().max_examples * 2 // 5, deadline=None)
 @given(st.lists(st.tuples(pairs_of_sets(), RELATIONS), min_size=2, max_size=8))
 def test_no_example_depends_on_the_order_of_proofs(
     asked: list[tuple[tuple[list[str], list[str]], Relation]],

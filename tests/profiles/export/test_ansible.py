@@ -178,7 +178,7 @@ def test_ansible_evaluates_nothing_of_a_profile(tmp_path: Path) -> None:
 
 
 @settings(
-    ANY_TEXT, max_examples=settings.default.max_examples * 2 // 5
+    ANY_TEXT, max_examples=settings().max_examples * 2 // 5
 )  # Ansible's templates take their time
 @given(text=HOSTILE, name=HOSTILE)
 def test_any_text_comes_back_as_ansible_reads_it_or_is_left(

@@ -353,7 +353,7 @@ _SIZES = st.integers(0, 50).map(float)
 
 @settings(
     deadline=None,
-    max_examples=settings.default.max_examples * 3 // 10,
+    max_examples=settings().max_examples * 3 // 10,
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(
