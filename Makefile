@@ -1,10 +1,10 @@
 # The work is in scripts/; `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run image test coverage bench lint lock clean
+.PHONY: help setup run image test test-slow coverage bench lint lock clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\): ## /  make \1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\): ## /  make \1\t/p' Makefile | expand -t 18
 
 setup: ## install what is missing and build what has changed
 	@scripts/setup
@@ -17,11 +17,15 @@ image: ## set up, then make a container image with hardcost in it (ARGS: --suite
 	@scripts/setup
 	@scripts/container $(ARGS)
 
-test: ## set up, then run the linters and the tests (ARGS: passed to pytest)
+test: ## set up, then run the linters and the tests but the slow ones (ARGS: passed to pytest)
 	@scripts/setup --test
 	@scripts/test $(ARGS)
 
-coverage: ## set up, then say what the tests that boot nothing cover, file by file
+test-slow: ## set up, then run the tests that `make test` leaves out (ARGS: passed to pytest)
+	@scripts/setup --test
+	@scripts/test-slow $(ARGS)
+
+coverage: ## set up, then say what the tests that boot nothing cover, by file and package
 	@scripts/setup --test
 	@scripts/coverage
 

@@ -1,16 +1,18 @@
-"""What all tests share: signals as a process on a terminal has them, and what is measured."""
+"""What all tests share: signals as on a terminal, how much is tried and what is left, coverage."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import coverage
 import pytest
+from hypothesis import settings
 from tests.fakes import kinds
 
 _MEASURED_SECONDS = 0.2  # of a test's processor time
@@ -19,6 +21,12 @@ _MEASURED_SECONDS = 0.2  # of a test's processor time
 _HERE = tuple(str(Path(__file__).parent / one) for one in ("tests", "audit_rules/tests"))
 _made: set[str] = set()
 """The folders that this process made."""
+_left: set[int] = set()
+"""How many slow tests each process that collected them leaves out."""
+
+# `make test-slow` tries properties again, with as many examples as Hypothesis has by default.
+settings.register_profile("few", max_examples=20)
+settings.load_profile("few")
 
 
 def pytest_configure() -> None:
@@ -48,6 +56,29 @@ def _called_by_a_test() -> bool:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put what boots guests first: long files at the end would keep one processor busy alone."""
     items.sort(key=lambda item: item.get_closest_marker("vm") is None)
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Count the slow tests that are left out."""
+    _left.add(sum(item.get_closest_marker("slow") is not None for item in items))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand the count of a process that runs some of the files to the one that reports."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left"] = max(_left, default=0)
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_testnodedown(node: Any) -> None:  # noqa: ANN401  (pytest-xdist has no types)
+    """Take the count that such a process hands over."""
+    _left.add(getattr(node, "workeroutput", {}).get("left", 0))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which tests are left, and to what."""
+    if left := max(_left, default=0):
+        terminalreporter.write_line(f"left to `make test-slow`: {left} tests that take long")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -58,7 +58,11 @@ def any_line() -> st.SearchStrategy[bytes]:
     )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=3 * settings().max_examples,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 @given(st.lists(any_line(), max_size=8).map(b"\n".join))
 def test_any_bytes_come_to_rules_or_to_faults_with_their_place(data: bytes) -> None:
     readings = parse.read_bytes(data, "x.rules")

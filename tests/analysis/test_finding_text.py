@@ -49,6 +49,8 @@ def test_what_earlier_versions_saved_is_shown_as_they_showed_it(name: str) -> No
     for document in (shown, *shown.get("bills", ())):
         assert document.pop("version") == 1
         assert document.pop("kind") in {"bill", "bills", "calls", "choice", "study", "trace"}
+        for item in document.get("items", ()):  # each was measured by itself then
+            assert item.pop("known") == "measured"
     if "totals" in shown:
         assert shown.pop("profile") == kept["saved"]["bill"]["profile"]
     for one in kept["printed"].get("failures", ()):  # a reason names its trial no more

@@ -153,7 +153,7 @@ def test_the_attempts_on_the_network_succeed_outside(tmp_path: Path) -> None:
 
 
 @works
-@pytest.mark.parametrize("step", ["configure", "build"])
+@pytest.mark.parametrize("step", ["configure", pytest.param("build", marks=pytest.mark.slow)])
 def test_what_a_source_prints_without_end_fills_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

@@ -105,7 +105,7 @@ def said(request: Request, text: str, other: str, status: int) -> list[dict[str,
 
 @pytest.mark.parametrize("name", PREPARED)
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 def test_whatever_programs_print_is_a_result_or_a_failed_trial(
     name: str, data: st.DataObject
 ) -> None:

@@ -51,7 +51,8 @@ def test_a_bill_adds_its_keys_and_adds_up(bill: Bill) -> None:
         "metric", "unit", "baseline", "with_profile", "cost", "distinguishable",
     ]  # fmt: skip
     assert list(document["items"][0]) == [
-        "control", "metric", "cost", "low", "high", "share", "alone", "fired", "place", "exercised",
+        "control", "metric", "cost", "low", "high", "share", "alone", "fired", "place", "known",
+        "exercised",
         "default",
     ]  # fmt: skip
     for total in document["totals"]:
@@ -170,4 +171,4 @@ def test_the_bytes_of_results_stay_what_they_are(
     run: StudyFinding, bill: Bill, hostile: StudyFinding
 ) -> None:
     digest = hashlib.sha256(everything(run, bill, hostile).encode()).hexdigest()
-    assert digest[:16] == "cfde79d5311db764"
+    assert digest[:16] == "f127ce2882db56be"

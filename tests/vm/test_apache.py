@@ -15,7 +15,7 @@ from hardcost.protocol.requests import Perturb, Request
 from hardcost.workloads.apache import PREFORK, WORKER, ApacheParameters
 from hardcost.workloads.kind import WorkloadKind
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 INSN = INSTRUMENTS["insn"]
 SMALL = {"requests": "100", "concurrency": "4"}

@@ -85,7 +85,7 @@ def compared(lines: list[Line], result: SetResult) -> list[str]:
     return differ
 
 
-@pytest.mark.parametrize("kind", ["by hand", "at random"])
+@pytest.mark.parametrize("kind", ["by hand", pytest.param("at random", marks=pytest.mark.slow)])
 def test_auditctl_takes_refuses_and_lists_as_the_reading_says(kind: str, cache_root: Path) -> None:
     lines = distinct(by_hand() if kind == "by hand" else at_random(RANDOM))
     assert min(map([line.rule is None for line in lines].count, (False, True))) > 100
@@ -94,6 +94,7 @@ def test_auditctl_takes_refuses_and_lists_as_the_reading_says(kind: str, cache_r
     assert [one for pair in zip(sets, results, strict=True) for one in compared(*pair)] == []
 
 
+@pytest.mark.slow
 def test_rules_that_are_written_out_load_as_the_same_rules(cache_root: Path) -> None:
     lines = [line for line in distinct([*by_hand(), *at_random(SET)]) if line.rule is not None]
     again = [Line.of(text_of(line.rule)) for line in lines if line.rule is not None]

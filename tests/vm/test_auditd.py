@@ -37,6 +37,7 @@ def test_events_are_counted_by_key_under_selinux_too(cache_root: Path) -> None:
     assert log.numbers["bytes"] > 9 * 500
 
 
+@pytest.mark.slow
 def test_two_trials_under_auditd_are_alike_to_the_instruction(cache_root: Path) -> None:
     controls = (AuditDaemon(), MKDIR, Auditd())
     first, second = (applied(cache_root, controls, [WORK], hardware=EXACT) for _ in range(2))
@@ -44,6 +45,7 @@ def test_two_trials_under_auditd_are_alike_to_the_instruction(cache_root: Path) 
     assert first.counted("audit-log") == second.counted("audit-log")
 
 
+@pytest.mark.slow
 def test_a_configuration_that_auditd_refuses_is_the_users_error(cache_root: Path) -> None:
     controls = (AuditDaemon(), Auditd(settings=(("q_depth", "many"),)))
     with pytest.raises(TrialError, match="the service auditd died") as caught:
@@ -53,6 +55,7 @@ def test_a_configuration_that_auditd_refuses_is_the_users_error(cache_root: Path
     assert "q_depth = many" in str(refused)
 
 
+@pytest.mark.slow
 def test_a_rule_that_auditctl_refuses_is_the_users_error(cache_root: Path) -> None:
     rule = AuditRule(Rule("-a always,exit -F arch=b64 -S mkdir -F uid=nobdy -k x"))
     found = applied(cache_root, (AuditDaemon(), rule, Auditd()))
@@ -60,6 +63,7 @@ def test_a_rule_that_auditctl_refuses_is_the_users_error(cache_root: Path) -> No
         found.notes()
 
 
+@pytest.mark.slow
 def test_records_that_another_takes_fail_the_trial(cache_root: Path) -> None:
     steal = ask.run("steal", ["sh", "-c", "auditctl -e 0"])
     controls = (AuditDaemon(), Auditd())

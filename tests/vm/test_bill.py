@@ -73,6 +73,7 @@ def test_a_bill_adds_up_says_what_fired_and_shows_rules_as_text(hardcost: Comman
         assert rule in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("profile", "fewest", "said"),
     [
@@ -112,6 +113,7 @@ profile = "{profile}"
     assert len(without) >= least
 
 
+@pytest.mark.slow
 def test_two_profiles_share_a_run_and_a_baseline(hardcost: Command) -> None:
     old = hardcost.write("old.rules", RULES)
     new = hardcost.write("new.rules", "".join(RULES.splitlines(keepends=True)[:2]))
@@ -137,6 +139,7 @@ def test_two_profiles_share_a_run_and_a_baseline(hardcost: Command) -> None:
     assert f"hardcost bill {old} {new} --workload &#39;{WORKLOAD}&#39;" in page.read_text()
 
 
+@pytest.mark.slow
 def test_the_only_rule_costs_little_and_having_it_much(hardcost: Command) -> None:
     rules = hardcost.write("one.rules", RULES.splitlines()[4])
     words = ("--workload", "syscalls calls=null+open", "--format", "json")
@@ -148,6 +151,7 @@ def test_the_only_rule_costs_little_and_having_it_much(hardcost: Command) -> Non
         assert cost + fixed[metric] == total[metric]
 
 
+@pytest.mark.slow
 def test_what_is_the_default_anyway_is_marked(hardcost: Command) -> None:
     words = ("--workload", "syscalls calls=null+exec", "--format", "json")
     bill = hardcost("bill", "kernel.randomize_va_space=2", *words).data()
@@ -157,6 +161,7 @@ def test_what_is_the_default_anyway_is_marked(hardcost: Command) -> None:
     )
 
 
+@pytest.mark.slow
 def test_settings_without_a_file_are_billed(hardcost: Command) -> None:
     folder = hardcost.folder / "sysctl.d"
     folder.mkdir()
@@ -170,6 +175,7 @@ def test_settings_without_a_file_are_billed(hardcost: Command) -> None:
     assert alone.data()["totals"] == outcome.data()["totals"]
 
 
+@pytest.mark.slow
 def test_what_fits_no_metric_s_budget_is_reported_with_its_cost(hardcost: Command) -> None:
     rules = hardcost.write("my.rules", CHMOD)
     words = ("bill", rules, "--workload", WORKLOAD, "--budget", "chmod<=50%,open=900%")
@@ -179,6 +185,7 @@ def test_what_fits_no_metric_s_budget_is_reported_with_its_cost(hardcost: Comman
     assert re.search(r"the least budget that keeps one is [\d,.]+% on chmod", said)
 
 
+@pytest.mark.slow
 def test_a_search_goes_on_without_the_settings_that_a_kernel_refuses(hardcost: Command) -> None:
     settings = ("kernel.kptr_restrict=1", "kernel.nothing_such=1", "net.ipv4.conf.eth0.rp_filter=1")
     file = hardcost.write("saved.conf", "\n".join(settings))
@@ -191,6 +198,7 @@ def test_a_search_goes_on_without_the_settings_that_a_kernel_refuses(hardcost: C
     assert "devices that no guest has are left out: eth0" in " ".join(found.data()["notes"])
 
 
+@pytest.mark.slow
 def test_a_control_that_kills_its_guest_is_named_and_the_other_measured(hardcost: Command) -> None:
     words = ("--boot", "init_on_free=1", "--boot", "rdinit=/none")
     found = hardcost(

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.vm
 NULL = ("--workload", "syscalls calls=null")
 
 
+@pytest.mark.slow
 def test_a_misspelt_parameter_is_no_free_control(hardcost: Command) -> None:
     profile = """title = "t"
 boot = [
@@ -46,6 +47,7 @@ boot = [
     assert "init_on_alloc=1  [my.toml:3]; default of the distribution" in outcome.out
 
 
+@pytest.mark.slow
 def test_of_a_study_the_trial_fails_and_the_others_are_measured(hardcost: Command) -> None:
     study = """title = "t"
 workloads = ["syscalls calls=null"]
@@ -63,6 +65,7 @@ boot = ["mitigatons=off"]
     assert failure["hint"] == "did you mean mitigations?"
 
 
+@pytest.mark.slow
 def test_a_mitigation_says_what_it_changed_and_what_is_not_counted(hardcost: Command) -> None:
     profile = hardcost.write("my.toml", 'title = "t"\nboot = ["mitigations=off", "quiet"]\n')
     found = hardcost("bill", profile, *NULL, "--format", "json").data()
@@ -74,12 +77,14 @@ def test_a_mitigation_says_what_it_changed_and_what_is_not_counted(hardcost: Com
     assert "caveat" not in next(item for item in items if item["control"] == "quiet")
 
 
+@pytest.mark.slow
 def test_a_placebo_costs_its_place_in_the_line_alone(hardcost: Command) -> None:
     profile = hardcost.write("my.toml", 'title = "t"\nboot = ["hardcost.placebo=1"]\n')
     (item,) = hardcost("bill", profile, *NULL, "--format", "json").data()["items"]
     assert (item["cost"], item["control"]) == (0, "hardcost.placebo=1")
 
 
+@pytest.mark.slow
 def test_asking_changes_no_count(cache_root: Path) -> None:
     """What is asked about is asked in a guest of its own: the trial's boot is as it was."""
     machine = VirtualMachine(Cache(cache_root), Hardware("icount"))

@@ -18,7 +18,7 @@ from hardcost.protocol.requests import Install, Request
 from hardcost.supply.cache.cache import Cache
 from hardcost.workloads import build
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 INSN = INSTRUMENTS["insn"]
 QUICK = {"compiler": "tcc", "files": "3"}

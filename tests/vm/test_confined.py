@@ -65,6 +65,7 @@ def test_qemu_has_no_privilege_no_environment_and_few_calls(
         assert set(found["CapBnd"]) == {"0"}
 
 
+@pytest.mark.slow
 @root_alone
 def test_guests_at_once_run_as_different_users(hardcost: Command) -> None:
     process = hardcost.start("run", hardcost.write("study.toml", STUDY), "--jobs", "2")
@@ -102,6 +103,7 @@ def test_a_guest_s_user_opens_what_it_was_handed_and_nothing_by_its_path(tmp_pat
     assert said == ["", "secret", ""]
 
 
+@pytest.mark.slow
 @root_alone
 def test_nobody_and_other_guests_can_neither_forge_nor_read_nor_end_a_guest(
     hardcost: Command,
@@ -121,6 +123,7 @@ def test_nobody_and_other_guests_can_neither_forge_nor_read_nor_end_a_guest(
         assert one.worked == []
 
 
+@pytest.mark.slow
 @root_alone
 def test_with_a_guest_s_own_user_much_of_that_works(hardcost: Command) -> None:
     """Else those who forge would show nothing."""
@@ -147,6 +150,7 @@ def open_folder() -> Iterator[Path]:
         yield Path(name)
 
 
+@pytest.mark.slow
 @root_alone
 def test_two_users_measure_at_once_what_one_does_undisturbed(
     open_folder: Path, cache_root: Path

@@ -38,6 +38,7 @@ def boot(machine: VirtualMachine) -> cases.BootResult:
     return only
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("read_for")
 def test_the_kernel_records_what_the_semantics_say(boot: cases.BootResult) -> None:
     comparison = boot.comparison
@@ -46,6 +47,7 @@ def test_the_kernel_records_what_the_semantics_say(boot: cases.BootResult) -> No
     assert comparison.counts["unsteady"] == 0
 
 
+@pytest.mark.slow
 def test_the_cases_exercise_what_is_odd(boot: cases.BootResult) -> None:
     counts = boot.comparison.counts
     assert [fact for fact in cases.EXERCISED if not counts[fact]] == [], counts
@@ -75,6 +77,7 @@ def _unnamed_dropped(event: Event) -> Event:
     return replace(event, names=tuple(name for name in event.names if name != VisitedName()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed", [_reversed, _first_name_alone, _without_groups, _unraised, _unnamed_dropped]
 )
@@ -85,6 +88,7 @@ def test_less_than_the_whole_event_would_be_found_out(
     assert compare(battery, boot.sets, CALLS).disagreements
 
 
+@pytest.mark.slow
 def test_the_records_that_are_written_are_those_that_the_semantics_name(
     machine: VirtualMachine,
 ) -> None:
@@ -94,6 +98,7 @@ def test_the_records_that_are_written_are_those_that_the_semantics_name(
         assert comparison.counts[exercised] > EXCLUDING_SETS, comparison.counts
 
 
+@pytest.mark.slow
 def test_of_hidden_files_the_names_stay_that_calls_give(machine: VirtualMachine) -> None:
     tmpfs = "-a never,filesystem -F fstype=0x1021994"
     hiding = WantedRules(f"-a always,exit -S all -k everything\n{tmpfs}\n")

@@ -12,7 +12,7 @@ from tests.vm.conftest import Command
 
 from hardcost.supply.cache.folders import delete
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 STUDY = """
 title = "damage"

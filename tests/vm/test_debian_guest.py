@@ -61,6 +61,7 @@ WAITING = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("boot", [DEBIAN, Boot(guest="debian", fresh=True)], ids=["kept", "fresh"])
 def test_programs_that_wait_for_each_other_and_for_the_clock_count_the_same_each_time(
     boot: Boot, cache_root: Path
@@ -92,6 +93,7 @@ def test_what_a_guest_writes_is_gone_with_it_and_the_image_untouched(cache_root:
     assert (image.stat().st_mtime_ns, ext4.content_digest(image)) == before
 
 
+@pytest.mark.slow
 def test_the_source_tree_is_there_for_reading_only(cache_root: Path) -> None:
     boot = Boot(guest="debian", tree=100)
     job: list[Request] = [
@@ -116,6 +118,7 @@ def test_a_guest_has_what_programs_expect(cache_root: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_under_enforcing_the_probe_is_init_and_programs_go_to_their_domains(
     cache_root: Path,
 ) -> None:
@@ -136,6 +139,7 @@ def test_under_enforcing_the_probe_is_init_and_programs_go_to_their_domains(
     }
 
 
+@pytest.mark.slow
 def test_systemd_starts_the_system_but_for_what_jobs_start(cache_root: Path) -> None:
     script = (
         "cat /proc/1/comm; systemctl is-active multi-user.target systemd-journald apache2 postfix;"
@@ -149,6 +153,7 @@ def test_systemd_starts_the_system_but_for_what_jobs_start(cache_root: Path) -> 
     ]
 
 
+@pytest.mark.slow
 def test_a_kernel_that_was_built_finds_the_disk_too(lean: Outcome, cache_root: Path) -> None:
     assert lean.status == 0
     boot = replace(ENFORCING, kernel=KernelRecipe())
@@ -157,6 +162,7 @@ def test_a_kernel_that_was_built_finds_the_disk_too(lean: Outcome, cache_root: P
     assert found["kernel"].split() == ["hardcost", "ext2/ext3", "system_u:system_r:initrc_t:s0"]
 
 
+@pytest.mark.slow
 def test_an_image_that_is_no_root_is_refused_with_the_reason(
     cache_root: Path, tmp_path: Path
 ) -> None:
@@ -177,6 +183,7 @@ def test_an_image_that_is_no_root_is_refused_with_the_reason(
             asyncio.run(machine.execute(DEBIAN, [], LIMIT_SECONDS))
 
 
+@pytest.mark.slow
 def test_a_panic_in_the_midst_of_a_job_fails_the_trial_and_shows_the_console(
     cache_root: Path,
 ) -> None:
@@ -185,6 +192,7 @@ def test_a_panic_in_the_midst_of_a_job_fails_the_trial_and_shows_the_console(
     assert "sysrq_handle_crash" in raised.value.console
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_fails_what_writes_to_it(cache_root: Path) -> None:
     with pytest.raises(TrialError, match="No space left on device"):
         execute(cache_root, [shell("fill", "fallocate -l 8G /var/tmp/x")])

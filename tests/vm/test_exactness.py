@@ -22,6 +22,7 @@ TRIALS = 2 + placebo.USUAL
 """A study's two configurations, and its placebos."""
 
 
+@pytest.mark.slow
 def test_load_moves_no_count_and_every_rule_costs_the_same(hardcost: Command) -> None:
     study = hardcost.write("rules.toml", RULES)
     words = ("run", study, "--workload", "syscalls calls=null+open", "--fresh")
@@ -47,6 +48,7 @@ def samples(command: Command) -> list[tuple[str, Any]]:
     return [(identity, json.loads(body)["measured"]) for identity, body in rows]
 
 
+@pytest.mark.slow
 def test_a_snapshot_made_anew_gives_the_same_samples(hardcost_apart: Command) -> None:
     found = []
     for _ in range(2):
@@ -60,6 +62,7 @@ def test_a_snapshot_made_anew_gives_the_same_samples(hardcost_apart: Command) ->
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_seeds_give_an_interval_that_repeats_and_pairs(hardcost: Command) -> None:
     study = hardcost.write("small.toml", SMALL)
     words = ("run", study, "--seeds", "3", "--workload", "syscalls calls=null+open")
@@ -74,6 +77,7 @@ def test_seeds_give_an_interval_that_repeats_and_pairs(hardcost: Command) -> Non
     assert null["ratio_low"] == null["ratio"] == null["ratio_high"]
 
 
+@pytest.mark.slow
 def test_each_perturbation_repeats_and_is_a_draw_of_its_own(hardcost: Command) -> None:
     study = hardcost.write("moving.toml", of_rules("moving", "null+fork+pipe", (0, 7)))
     for _ in range(2):
@@ -95,6 +99,7 @@ def test_each_perturbation_repeats_and_is_a_draw_of_its_own(hardcost: Command) -
     assert found["rules=7", "fork"]["difference"] > found["rules=7", "null"]["difference"] > 0
 
 
+@pytest.mark.slow
 def test_a_second_run_takes_everything_from_the_store(hardcost: Command) -> None:
     study = hardcost.write("small.toml", SMALL)
     first = hardcost("run", study, "--format", "json")

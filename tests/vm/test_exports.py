@@ -67,6 +67,7 @@ def reduced() -> Profile:
     return profile(*found.controls, *(AuditRule(rule) for rule in read if rule))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("read_for")
 def test_augenrules_takes_the_folder_and_the_kernel_lists_the_profile_s_rules(
     cache_root: Path,
@@ -104,6 +105,7 @@ SETTINGS = (
 READ = "for key; do sysctl -n -- \"$key\" | tr '\\t' ' '; done"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "program", ["sysctl --load=/etc/sysctl.d/90-x.conf", "/lib/systemd/systemd-sysctl 90-x.conf"]
 )
@@ -122,6 +124,7 @@ def test_both_readers_of_sysctl_d_set_what_the_profile_says(cache_root: Path, pr
     assert found["read"].splitlines() == [one.value.replace("\t", " ") for one in SETTINGS]
 
 
+@pytest.mark.slow
 def test_grub_mkconfig_puts_the_words_on_the_kernel_s_line(cache_root: Path) -> None:
     words = ("init_on_alloc=1", "audit=1", "lsm=landlock,yama", "slub_debug=FZ")
     made = BOOT_PARAMETERS.export(profile(*map(BootParameter, words)), "grub")
@@ -150,6 +153,7 @@ def test_bootc_s_toml_holds_the_words() -> None:
     assert tomllib.loads(made.text) == {"kargs": words}
 
 
+@pytest.mark.slow
 def test_kconfig_completes_the_fragment_to_the_options_of_the_profile(
     lean: Outcome, cache_root: Path, tmp_path: Path
 ) -> None:

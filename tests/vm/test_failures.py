@@ -95,6 +95,7 @@ def test_a_kernel_that_cannot_be_read_is_one_error_that_names_it(
         assert f" {name} " in f" {error} "
 
 
+@pytest.mark.slow
 def test_a_guest_that_panics_while_it_boots_is_reported_with_its_console(hardcost: Command) -> None:
     study = """
 title = "no init"
@@ -136,6 +137,7 @@ def test_a_guest_that_hangs_is_ended_at_its_time_limit(
     assert not hardcost.outlived(process)
 
 
+@pytest.mark.slow
 def test_a_guest_killed_from_outside_is_a_failed_trial(
     hardcost: Command, compiled: Callable[[str], bytes]
 ) -> None:
@@ -150,6 +152,7 @@ def test_a_guest_killed_from_outside_is_a_failed_trial(
     assert not hardcost.outlived(process)
 
 
+@pytest.mark.slow
 def test_a_trial_that_fails_is_reported_and_the_others_go_on(hardcost: Command) -> None:
     study = """
 title = "one of three can't boot"
@@ -177,6 +180,7 @@ boot = ["audit=0"]
     assert "broken" in again.out
 
 
+@pytest.mark.slow
 def test_a_failed_baseline_leaves_ratios_unknown(hardcost: Command) -> None:
     study = """
 title = "the baseline can't boot"
@@ -194,6 +198,7 @@ name = "plain"
     assert cell["ratio"] is None
 
 
+@pytest.mark.slow
 def test_a_full_disk_loses_nothing_that_was_saved(hardcost: Command) -> None:
     """The store lies on a file system of 160 KiB, which grows before the run goes on."""
     script = """

@@ -57,6 +57,7 @@ def ticks(answers: Sequence[Answer]) -> int:
     return programs.ticks(answer_named(answers, RanAnswer, "copy"))
 
 
+@pytest.mark.slow
 def test_what_fapolicyd_decides_costs_a_copy_much_and_the_same_each_time(cache_root: Path) -> None:
     first, second = (execute(cache_root, [CONTROL], [COPY]) for _ in range(2))
     assert first == second
@@ -65,6 +66,7 @@ def test_what_fapolicyd_decides_costs_a_copy_much_and_the_same_each_time(cache_r
     assert "accesses and denied 1;" in note
 
 
+@pytest.mark.slow
 def test_each_answer_of_a_trace_goes_to_a_process_that_waits_for_one(cache_root: Path) -> None:
     job = [*apply.requests([CONTROL]), COPY, *apply.finish([CONTROL])]
     boot = Boot(apply.boot_parameters([CONTROL]), guest="debian", by_function=True, traced=True)
@@ -98,6 +100,7 @@ def test_it_runs_under_selinux_enforcing(cache_root: Path) -> None:
     assert any("fapolicyd allowed" in note for note in notes)
 
 
+@pytest.mark.slow
 def test_an_ordinary_user_may_copy_scripts_and_not_run_them(cache_root: Path) -> None:
     script = ask.install("/home/user/x.py", "#!/usr/bin/perl\nprint 1;\n", 0o755, "user")
     work: list[Request] = [
@@ -109,6 +112,7 @@ def test_an_ordinary_user_may_copy_scripts_and_not_run_them(cache_root: Path) ->
     assert answer_named(answers, RanAnswer, "run").status != 0
 
 
+@pytest.mark.slow
 def test_rules_that_allow_everything_fail_the_trial(cache_root: Path) -> None:
     job = before_start(ask.install(RULES, "allow perm=any all : all\n", 0o644), CONTROL)
     answers = carried_out(cache_root, [CONTROL], job)
@@ -116,6 +120,7 @@ def test_rules_that_allow_everything_fail_the_trial(cache_root: Path) -> None:
         apply.verify([CONTROL], answers)
 
 
+@pytest.mark.slow
 def test_a_daemon_that_does_not_start_fails_the_trial_with_what_it_says(cache_root: Path) -> None:
     job = before_start(ask.install(RULES, "allow everything\n", 0o644), CONTROL)
     with pytest.raises(TrialError, match="fapolicyd died") as caught:
@@ -123,6 +128,7 @@ def test_a_daemon_that_does_not_start_fails_the_trial_with_what_it_says(cache_ro
     assert "allow everything" in caught.value.console
 
 
+@pytest.mark.slow
 def test_a_list_that_lacks_the_programs_denies_them(cache_root: Path) -> None:
     shorter = ["sed", "-i", "\\#^/usr/bin/true #d", "/etc/fapolicyd/trust.d/debian"]
     trusted = ask.run("shorter", shorter)
@@ -131,6 +137,7 @@ def test_a_list_that_lacks_the_programs_denies_them(cache_root: Path) -> None:
         apply.verify([CONTROL], answers)
 
 
+@pytest.mark.slow
 def test_what_the_workload_is_denied_is_noted(cache_root: Path) -> None:
     tried = ask.run("tried", ["sh", "-c", f"{UNTRUSTED}; true"], user="user")
     answers = execute(cache_root, [CONTROL], [tried], FAST)
@@ -138,6 +145,7 @@ def test_what_the_workload_is_denied_is_noted(cache_root: Path) -> None:
     assert any("denied 1 accesses of others than our test" in note for note in notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("signal", "why"), [("KILL", "fapolicyd died: signal 9"), ("STOP", "did not end within 5 s")]
 )

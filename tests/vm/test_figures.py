@@ -13,7 +13,7 @@ from bench.documents import figures
 from hardcost.machines.vm.content.initramfs import toolchain
 from hardcost.supply.packages import host_release
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 CHEAP = ("README.md", "docs/audit-rules.md", "docs/studies.md")
 """The pages with commands that take seconds."""

@@ -10,7 +10,7 @@ from tests.vm.workload_runs import ENFORCING, work
 from hardcost.errors import TrialError
 from hardcost.protocol.ask import run
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 FEW = {"files": "20"}
 

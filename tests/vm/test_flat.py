@@ -1,6 +1,6 @@
 """The kernel with the series of patches `flat`: what calls cost there, and that it decides alike.
 
-On Linux 6.1, and in the slow tests on 7.3, for which the series has patches of its own.
+On Linux 6.1, and on 7.3, for which the series has patches of its own.
 
 `linux-audit/bench/costs.py` measures far more, and `bench/rules/conformance.py --both` compares any
 number of cases.
@@ -27,7 +27,7 @@ from hardcost.protocol.boot import Boot, KernelRecipe
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.kernels.builder import Kernels
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 CASES = 2400
 SEED = 5
@@ -67,9 +67,7 @@ name = "rules"
 """
 
 
-@pytest.fixture(
-    scope="module", params=["debian:6.1", pytest.param("debian:7.3", marks=pytest.mark.slow)]
-)
+@pytest.fixture(scope="module", params=["debian:6.1", "debian:7.3"])
 def source(request: pytest.FixtureRequest) -> str:
     """Return the Linux of which both kernels are built."""
     return str(request.param)

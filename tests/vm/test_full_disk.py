@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from tests.vm.conftest import Command
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 STUDY = """
 title = "full"

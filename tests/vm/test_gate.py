@@ -36,6 +36,7 @@ def files(tmp_path: Path) -> dict[str, str]:
     return {name: str(tmp_path / f"{name}.rules") for name in texts}
 
 
+@pytest.mark.slow
 def test_a_planted_directory_rule_costs_what_was_predicted(
     hardcost: Command, files: dict[str, str]
 ) -> None:

@@ -49,6 +49,7 @@ def control_characters(text: str) -> set[str]:
     return {char for char in text if not char.isprintable()} - {"\n"}
 
 
+@pytest.mark.slow
 def test_nothing_that_a_program_prints_disturbs_its_run(
     hardcost: Command, compiled: Callable[[str], bytes]
 ) -> None:
@@ -65,6 +66,7 @@ def test_nothing_that_a_program_prints_disturbs_its_run(
     assert not control_characters(report.out + report.err + first.err)
 
 
+@pytest.mark.slow
 def test_what_a_failing_program_prints_is_reported_without_control_characters(
     hardcost: Command, compiled: Callable[[str], bytes]
 ) -> None:
@@ -75,6 +77,7 @@ def test_what_a_failing_program_prints_is_reported_without_control_characters(
     assert len(outcome.err) < 4000
 
 
+@pytest.mark.slow
 def test_a_program_that_crashes_is_reported_by_its_signal(
     hardcost: Command, compiled: Callable[[str], bytes]
 ) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from tests.vm.conftest import BUILD_LIMIT_SECONDS, Command
 
+pytestmark = pytest.mark.vm
+
 CALLS = ("null", "open", "chmod")
 WORKLOAD = f"syscalls calls={'+'.join(CALLS)}"
 RULES = """\
@@ -52,6 +54,7 @@ def _moved(entries: list[dict[str, Any]], prefix: str = "") -> float:
     return float(sum(one[f"{prefix}after"] - one[f"{prefix}before"] for one in entries))
 
 
+@pytest.mark.slow
 def test_a_whole_system_is_profiled_by_process(hardcost: Command) -> None:
     words = ("hotspots", "audit-samples", "--workload", "filecopy files=2", "--repetitions", "1")
     found = hardcost(*words, "--format", "json", "--fresh").data()
@@ -68,6 +71,7 @@ def test_a_whole_system_is_profiled_by_process(hardcost: Command) -> None:
     assert wall["cost"] == cells["wall"]["difference"]
 
 
+@pytest.mark.slow
 def test_each_control_is_profiled_as_the_bill_bills_it(hardcost: Command, tmp_path: Path) -> None:
     rules = tmp_path / "few.rules"
     rules.write_text(RULES)
@@ -88,6 +92,7 @@ def test_each_control_is_profiled_as_the_bill_bills_it(hardcost: Command, tmp_pa
     assert dearest["own"] > 9000
 
 
+@pytest.mark.slow
 def test_functions_add_up_to_the_cost_and_a_profile_repeats(hardcost: Command) -> None:
     words = ("hotspots", "audit-samples", "--workload", WORKLOAD, "--format", "json", "--fresh")
     first = hardcost(*words).data()
@@ -113,6 +118,7 @@ def test_a_profile_explains_what_the_bill_says(hardcost: Command) -> None:
     assert {one["metric"]: _moved(one["functions"], "own_") for one in profiles} == costs
 
 
+@pytest.mark.slow
 def test_every_instruction_of_a_known_program_is_found(hardcost: Command, tmp_path: Path) -> None:
     program = tmp_path / "known"
     build = ["gcc", "-nostdlib", "-static", "-no-pie", "-o", str(program), str(PROGRAM)]

@@ -97,6 +97,7 @@ def a_disk(folder: Path, shell: bytes, cache: Cache) -> Path:
     return disk
 
 
+@pytest.mark.slow
 def test_a_disk_of_the_users_boots_with_its_own_kernel(
     tmp_path: Path, apart_folder: Path, cache_root: Path, compiled: Callable[[str], bytes]
 ) -> None:

@@ -36,6 +36,7 @@ def killed_after(command: Command, process: subprocess.Popen[str], seconds: floa
     return out if finished else None
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_leaves_no_guest_and_can_go_on(hardcost_apart: Command) -> None:
     hardcost_apart.write("study.toml", STUDY)
     began = time.monotonic()
@@ -70,7 +71,12 @@ def apart_store(command: Command, name: str) -> Command:
 
 @pytest.mark.parametrize(
     "sent",
-    [[signal.SIGINT], [signal.SIGTERM], [signal.SIGINT] * 3, [signal.SIGTERM, signal.SIGINT]],
+    [
+        [signal.SIGINT],
+        pytest.param([signal.SIGTERM], marks=pytest.mark.slow),
+        pytest.param([signal.SIGINT] * 3, marks=pytest.mark.slow),
+        pytest.param([signal.SIGTERM, signal.SIGINT], marks=pytest.mark.slow),
+    ],
 )
 def test_interrupted_it_ends_its_guests_and_says_how_to_go_on(
     hardcost: Command, sent: list[signal.Signals]
@@ -90,6 +96,7 @@ def test_interrupted_it_ends_its_guests_and_says_how_to_go_on(
     assert "continuing study-" in hardcost(*WORDS, "--resume").err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
 def test_ended_while_a_guest_boots_it_leaves_nothing(
     hardcost_apart: Command, sent: signal.Signals
@@ -106,6 +113,7 @@ def test_ended_while_a_guest_boots_it_leaves_nothing(
     assert "snapshots" not in {entry["kind"] for entry in entries}
 
 
+@pytest.mark.slow
 def test_a_killed_bill_leaves_no_guest_and_the_next_bills_the_same(hardcost: Command) -> None:
     rules = hardcost.write("few.rules", "-a always,exit -F arch=b64 -S swapon -F uid=70001\n")
     words = ("bill", rules, "--workload", "syscalls calls=null", "--format", "json", "--jobs", "1")
@@ -120,6 +128,7 @@ def test_a_killed_bill_leaves_no_guest_and_the_next_bills_the_same(hardcost: Com
         assert again[part] == undisturbed[part]
 
 
+@pytest.mark.slow
 def test_two_runs_that_need_the_same_snapshots_end_both(hardcost_apart: Command) -> None:
     """Each makes first what the other makes second; neither may wait for the other for ever."""
     boots = [["hardcost.placebo=1"], ["hardcost.placebo=2"]]

@@ -45,6 +45,7 @@ def apart(lean: Outcome, hardcost_apart: Command, cache_root: Path) -> Command:
     return hardcost_apart
 
 
+@pytest.mark.slow
 def test_a_kernel_is_built_with_its_symbols_configuration_and_score(lean: Outcome) -> None:
     (kernel,) = lean.data()
     assert kernel["release"].endswith("-hardcost")
@@ -64,6 +65,7 @@ def strings(image: str) -> list[str]:
     return [content[start : start + 200].split(b"\0")[0].decode()]
 
 
+@pytest.mark.slow
 def test_a_kernel_that_was_built_is_not_built_again(lean: Outcome, hardcost: Command) -> None:
     (before,) = lean.data()
     made = Path(before["image"]).stat().st_mtime_ns
@@ -73,6 +75,7 @@ def test_a_kernel_that_was_built_is_not_built_again(lean: Outcome, hardcost: Com
     assert before["name"] in hardcost("kernel", "list").out
 
 
+@pytest.mark.slow
 def test_a_study_boots_it_and_measures_calls_and_compiling(
     lean: Outcome, hardcost: Command
 ) -> None:
@@ -86,6 +89,7 @@ def test_a_study_boots_it_and_measures_calls_and_compiling(
     assert first.data()["scores"]["plain"]["of"] > 0
 
 
+@pytest.mark.slow
 def test_a_kernel_with_patches_is_another_and_tells_which(
     lean: Outcome, flat: Outcome, hardcost: Command
 ) -> None:
@@ -104,6 +108,7 @@ def test_a_kernel_with_patches_is_another_and_tells_which(
         assert again == {**patched, "patches": named}
 
 
+@pytest.mark.slow
 def test_stock_and_flat_are_measured_beside_each_other_and_beside_what_was_published(
     flat: Outcome, hardcost: Command
 ) -> None:
@@ -126,6 +131,7 @@ def test_stock_and_flat_are_measured_beside_each_other_and_beside_what_was_publi
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -148,6 +154,7 @@ def test_options_that_do_not_come_out_are_reported_with_the_reason(
     assert options[0].partition("=")[0] in refused.err
 
 
+@pytest.mark.slow
 def test_a_search_prices_what_is_to_blame_and_tells_how(lean: Outcome, hardcost: Command) -> None:
     assert lean.status == 0
     words = '"oops=panic", "slub_debug=FZPU", "debugfs=off"'
@@ -163,6 +170,7 @@ def test_a_search_prices_what_is_to_blame_and_tells_how(lean: Outcome, hardcost:
     assert any("slub_debug=FZPU" in step for step in found["search"]["steps"])
 
 
+@pytest.mark.slow
 def test_a_profile_in_which_nothing_can_be_searched_is_refused(hardcost: Command) -> None:
     hardcost.write("same.toml", 'title = "t"\nkconfig = ["PRINTK=y"]\n')
     refused = hardcost("bill", "same.toml", "--method", "search", status=2)
@@ -170,6 +178,7 @@ def test_a_profile_in_which_nothing_can_be_searched_is_refused(hardcost: Command
     assert "PRINTK=y" in refused.err
 
 
+@pytest.mark.slow
 def test_a_compilers_error_is_shown_and_leaves_no_kernel(apart: Command) -> None:
     source = apart.folder / "linux"
     sources = (apart.cache / "sources").iterdir()
@@ -188,6 +197,7 @@ def test_a_folder_that_is_no_source_is_refused(hardcost: Command) -> None:
     assert "not a Linux source: it has no Makefile" in refused.err
 
 
+@pytest.mark.slow
 def test_interrupted_in_the_midst_it_leaves_no_kernel_and_no_compiler(apart: Command) -> None:
     before = kernels(apart)
     process = apart.start("kernel", "build", "--option", "DEBUG_LIST=y")
@@ -205,6 +215,7 @@ def test_interrupted_in_the_midst_it_leaves_no_kernel_and_no_compiler(apart: Com
     assert not (place.parent / "o/manifest").exists()
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_reported_and_leaves_no_kernel(apart: Command) -> None:
     namespace = mount_namespace()
     before = kernels(apart)

@@ -32,6 +32,7 @@ def medians(answers: tuple[Answer, ...]) -> dict[str, int]:
     return {call.name: sorted(call.samples)[len(call.samples) // 2] for call in calls}
 
 
+@pytest.mark.slow
 def test_stopping_moves_no_clock(cache_root: Path, tmp_path: Path) -> None:
     # QEMU pushes the clock to the next timer as luck has it, so one clean stop shows little.
     cache = Cache(cache_root)
@@ -57,6 +58,7 @@ def test_answers_by_the_serial_port_are_those_by_the_debug_console(cache_root: P
     assert plain["open"] == pytest.approx(serial["open"], rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["lockdown=integrity", "lockdown=confidentiality", "nolapic"])
 def test_a_kernel_that_takes_no_snapshot_counts_what_others_count(
     cache_root: Path, word: str
@@ -71,6 +73,7 @@ def test_a_kernel_that_takes_no_snapshot_counts_what_others_count(
     assert cold["open"] == pytest.approx(plain["open"], abs=10)  # nolapic has another tick
 
 
+@pytest.mark.slow
 def test_fresh_boots_agree_and_job_and_answers_need_no_port(
     lean: Outcome, cache_root: Path
 ) -> None:

@@ -21,6 +21,7 @@ _ORDINARY = "user_u:user_r:user_t:s0"
 """The context of an ordinary user's programs, which may not read passwords even as root."""
 
 
+@pytest.mark.slow
 def test_none_has_no_major_module(cache_root: Path) -> None:
     found = applied(cache_root, (Lsm("none"),))
     assert found.notes() == ()
@@ -32,6 +33,7 @@ def test_apparmor_has_debians_profiles(cache_root: Path) -> None:
     assert "/usr/sbin/clamd (enforce)" in first
 
 
+@pytest.mark.slow
 def test_enforcing_refuses_and_permissive_only_tells(cache_root: Path) -> None:
     # What may be read with what label is the policy's matter: a daemon's domain may not read the
     # passwords' file, whoever runs in it.
@@ -46,6 +48,7 @@ def test_enforcing_refuses_and_permissive_only_tells(cache_root: Path) -> None:
         assert any(note.startswith(f"lsm={mode}: ") for note in found.notes())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "controls",
     [
@@ -61,6 +64,7 @@ def test_a_module_that_another_boot_parameter_changes_fails_the_trial(
         found.notes()
 
 
+@pytest.mark.slow
 def test_enforcing_that_ends_in_the_middle_fails_the_trial(cache_root: Path) -> None:
     found = applied(cache_root, (Lsm("enforcing"),), [ask.run("off", ["setenforce", "0"])])
     with pytest.raises(TrialError, match="selinux/enforce is 1, then 0"):
@@ -81,6 +85,7 @@ def test_the_probe_loads_audit_rules_under_enforcing_too(cache_root: Path) -> No
     assert any("denials went to the probe" in note for note in found.notes())
 
 
+@pytest.mark.slow
 def test_a_denial_is_counted_in_the_kernels_log(cache_root: Path) -> None:
     reads = ask.run("reads", ["runcon", _ORDINARY, "cat", "/etc/shadow"], expect=None)
     found = applied(cache_root, (Lsm("enforcing"),), [reads, reads])

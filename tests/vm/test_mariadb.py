@@ -13,7 +13,7 @@ from hardcost.mechanisms.lsm import Lsm
 from hardcost.protocol import ask
 from hardcost.workloads import mariadb
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 INSN = INSTRUMENTS["insn"]
 SMALL = {"transactions": "10", "concurrency": "1+2", "rows": "200"}

@@ -20,7 +20,7 @@ from hardcost.protocol.boot import Boot
 from hardcost.supply.cache.cache import Cache
 from hardcost.workloads import syscalls
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 ICOUNT = Hardware("icount")
 CALLS = syscalls.KIND.read_parameters({"calls": "null+open+fork+exec"})

@@ -13,7 +13,7 @@ from tests.vm.rpm_packages import rpm, sign
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.packages import debian, host_release
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 STUDY = """\
 title = "A kernel"

@@ -9,7 +9,7 @@ import time
 import pytest
 from tests.vm.conftest import Command
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 LIMIT = 20  # seconds for a trial: many times what it takes
 STUDY = """

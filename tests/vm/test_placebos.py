@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from tests.vm.conftest import Command
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 CALLS = "syscalls calls=exec+fork+creat+connect+open"
 SETTING = """title = "a setting with the value that it has"

@@ -14,7 +14,7 @@ from hardcost.protocol import ask
 from hardcost.protocol.requests import RunProgram
 from hardcost.workloads import postfix
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 INSN = INSTRUMENTS["insn"]
 SMALL = {"mails": "20", "concurrency": "1+5"}

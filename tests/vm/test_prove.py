@@ -16,7 +16,7 @@ from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.supply.cache.cache import Cache
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 STIG = "30-stig.rules"
 MISSING = "-a always,exit -F arch=b64 -S open,openat -F exit=-ENOENT -F auid>=1000 -k missing\n"

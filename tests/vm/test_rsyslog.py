@@ -30,6 +30,7 @@ def test_every_record_comes_to_syslog_and_to_the_receiver(cache_root: Path) -> N
     assert records > 60 * 4
 
 
+@pytest.mark.slow
 def test_what_the_rate_limit_drops_is_counted(cache_root: Path) -> None:
     found = applied(cache_root, (*DUPLICATE, Rsyslog(rate_limit=True, burst=100)), [WORK])
     records = found.counted("audit-log").numbers["records"]
@@ -39,6 +40,7 @@ def test_what_the_rate_limit_drops_is_counted(cache_root: Path) -> None:
     assert any(note.startswith(f"syslog dropped {dropped} of {records}") for note in found.notes())
 
 
+@pytest.mark.slow
 def test_a_syslog_that_can_not_write_fails_the_trial(cache_root: Path) -> None:
     blocked = ask.run("block", ["mkdir", "-p", "/var/log/messages"])
     with pytest.raises(TrialError, match="syslog-begin in /var/log/messages did not come"):

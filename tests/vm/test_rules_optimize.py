@@ -32,7 +32,7 @@ from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.supply.cache.cache import Cache
 
-pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("read_for")]
+pytestmark = [pytest.mark.vm, pytest.mark.slow, pytest.mark.usefixtures("read_for")]
 
 STIG = "30-stig.rules"
 MEASURED = {"null": "getppid", "read": "read", "write": "write", "stat": "newfstatat"}

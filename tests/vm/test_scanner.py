@@ -54,6 +54,7 @@ def ticks(answers: Sequence[Answer], name: str) -> int:
     return programs.ticks(answer_named(answers, RanAnswer, name))
 
 
+@pytest.mark.slow
 def test_scanning_costs_a_read_much_and_the_same_each_time(cache_root: Path) -> None:
     first, second = (execute(cache_root, [CONTROL], [COPY, READ], EXACT) for _ in range(2))
     assert first == second
@@ -71,6 +72,7 @@ def test_without_prevention_what_is_infected_is_read_and_reported(cache_root: Pa
     assert [one.status for one in refused] == [0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["enforcing", "apparmor"])
 def test_it_scans_where_a_security_module_confines_daemons(cache_root: Path, mode: str) -> None:
     controls = (Lsm("enforcing" if mode == "enforcing" else "apparmor"), CONTROL)
@@ -78,6 +80,7 @@ def test_it_scans_where_a_security_module_confines_daemons(cache_root: Path, mod
     assert any("signatures of our own" in note for note in notes)
 
 
+@pytest.mark.slow
 def test_all_daemons_of_a_whole_profile_run_side_by_side(cache_root: Path) -> None:
     services = (AuditDaemon(), Rsyslog(), Auditd(), AuditPlugin("syslog"))
     controls = (*services, Fapolicyd(), CONTROL)
@@ -86,6 +89,7 @@ def test_all_daemons_of_a_whole_profile_run_side_by_side(cache_root: Path) -> No
     assert any("accesses and denied 1;" in note for note in notes)
 
 
+@pytest.mark.slow
 def test_a_database_that_does_not_know_the_test_file_fails_the_trial(cache_root: Path) -> None:
     unknown = ask.install("/var/lib/clamav/hardcost.hdb", f"{'0' * 32}:68:Other\n")
     answers = carried_out(cache_root, [CONTROL], before_start(unknown, CONTROL))
@@ -93,6 +97,7 @@ def test_a_database_that_does_not_know_the_test_file_fails_the_trial(cache_root:
         apply.verify([CONTROL], answers)
 
 
+@pytest.mark.slow
 def test_a_daemon_without_a_database_fails_the_trial_with_what_it_says(cache_root: Path) -> None:
     removed = ask.run("removed", ["sh", "-c", "rm -f /var/lib/clamav/*"])
     with pytest.raises(TrialError, match="clamd died") as caught:
@@ -100,6 +105,7 @@ def test_a_daemon_without_a_database_fails_the_trial_with_what_it_says(cache_roo
     assert "database" in caught.value.console
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("service", "signal", "why"),
     [

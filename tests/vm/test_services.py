@@ -89,6 +89,7 @@ def failure(cache_root: Path, *job: Request) -> TrialError:
     return caught.value
 
 
+@pytest.mark.slow
 def test_a_program_is_who_it_was_asked_to_be_and_sees_what_it_was_given(cache_root: Path) -> None:
     script = "id -un; id -Gn; cat /proc/self/loginuid; echo; pwd; cat; cat /home/user/secret"
     job: list[Request] = [
@@ -118,6 +119,7 @@ def test_a_program_is_who_it_was_asked_to_be_and_sees_what_it_was_given(cache_ro
     assert (content["text"], content["bytes"]) == ("ne\n", 5)
 
 
+@pytest.mark.slow
 def test_the_first_random_numbers_cost_no_more_than_a_cold_start(cache_root: Path) -> None:
     take = ["perl", "-e", "my $b = ' ' x 8; syscall(318, $b, 8, 0) == 8 or die"]
     job: list[Request] = [ask.run(name, take, clock="tsc") for name in ("first", "second")]
@@ -152,6 +154,7 @@ def test_a_service_answers_is_watched_and_stops(cache_root: Path) -> None:
     assert avc.observation_of(answers).totals == {}
 
 
+@pytest.mark.slow
 def test_under_selinux_a_daemons_words_arrive_and_lookups_are_counted(cache_root: Path) -> None:
     user = "unconfined_u:unconfined_r:unconfined_t:s0"
     job: list[Request] = [
@@ -183,6 +186,7 @@ def test_a_service_that_does_not_start_is_a_failed_trial_with_its_words(cache_ro
     assert "port 7777 is taken" in str(failure(cache_root, holder, echo()))
 
 
+@pytest.mark.slow
 def test_a_service_that_dies_in_the_middle_ends_the_program_that_waits(cache_root: Path) -> None:
     # Its socket closes before it is dead, and how long before depends on the release of Debian.
     waits = ask.run("waits", ["perl", "-e", f"{ASK} sleep 100;", "die"])
@@ -191,6 +195,7 @@ def test_a_service_that_dies_in_the_middle_ends_the_program_that_waits(cache_roo
     assert "heard die" in error.console
 
 
+@pytest.mark.slow
 def test_a_service_that_hangs_is_named_when_a_program_waits_for_it(cache_root: Path) -> None:
     error = failure(cache_root, echo(), asked("hang", limit=3))
     assert "the program ask-hang did not end within 3 s" in str(error)
@@ -198,6 +203,7 @@ def test_a_service_that_hangs_is_named_when_a_program_waits_for_it(cache_root: P
     assert "heard hang" in error.console
 
 
+@pytest.mark.slow
 def test_a_service_that_fills_the_disk_says_so(cache_root: Path) -> None:
     most = "fallocate -l $(($(stat -f -c '%f*%S' /))) /var/most 2> /dev/null"
     rest = "dd if=/dev/zero of=/var/rest bs=4k 2> /dev/null"
@@ -210,6 +216,7 @@ def test_a_service_that_fills_the_disk_says_so(cache_root: Path) -> None:
     assert "0 bytes free" in str(error)
 
 
+@pytest.mark.slow
 def test_a_service_that_holds_the_probe_up_ends_the_trial(cache_root: Path) -> None:
     gate = ask.start("gate", ["perl", "-e", GATE], ready=requests.Ready(file="/run/gate"))
     error = failure(cache_root, gate, ask.read("any", "/etc/hostname"))

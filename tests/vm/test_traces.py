@@ -5,7 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from tests.vm.conftest import Command
+
+pytestmark = pytest.mark.vm
 
 RULES = "-a always,exit -F arch=b64 -S chmod -k modes\n"
 
@@ -14,6 +17,7 @@ def _names(trace: dict[str, Any]) -> list[str]:
     return [trace["processes"][piece["process"]] for piece in trace["pieces"]]
 
 
+@pytest.mark.slow
 def test_a_recorded_chmod_goes_from_the_program_to_kauditd_to_the_daemon(hardcost: Command) -> None:
     rules = hardcost.write("modes.rules", RULES)
     words = ("trace", rules, "--call", "chmod", "--format", "json", "--processors", "1,2")

@@ -11,7 +11,7 @@ from hardcost.errors import TrialError
 from hardcost.protocol.ask import install, run
 from hardcost.workloads import unixbench
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 RULES = (
     "auditctl -e 1 && for n in $(seq 1 40); do"

@@ -15,6 +15,8 @@ from hardcost.workloads import syscalls
 pytestmark = pytest.mark.vm
 
 STUDY = of_rules("small", "null", (0, 3))
+CHMOD = "-a always,exit -F arch=b64 -S chmod -k modes"
+OTHER = "-a always,exit -F arch=b64 -S swapon -F uid=70001"
 
 
 def test_the_probe_measures_just_the_calls_that_are_listed() -> None:
@@ -28,15 +30,7 @@ def test_doctor_finds_that_this_machine_can_count(hardcost: Command) -> None:
     assert "instrument insn" in {check["name"] for check in checks}
 
 
-def test_list_shows_the_runs_and_whether_they_ended(hardcost: Command) -> None:
-    assert hardcost("list", "runs", "--format", "json").data() == []
-    run = hardcost("run", hardcost.write("small.toml", STUDY), "--format", "json").data()["run"]
-    (row,) = hardcost("list", "runs", "--format", "json").data()
-    assert row["run"] == run
-    assert row["finished"] >= row["started"]
-    assert run in hardcost("list", "runs").out
-
-
+@pytest.mark.slow
 def test_a_run_is_reported_and_compared_by_its_name_a_beginning_or_last(hardcost: Command) -> None:
     study = hardcost.write("small.toml", STUDY)
     first = hardcost("run", study, "--format", "json")
@@ -56,9 +50,44 @@ def test_a_run_is_reported_and_compared_by_its_name_a_beginning_or_last(hardcost
     assert "names no run" in hardcost("compare", "last", "nothing", status=2).err
 
 
+def test_what_is_done_with_a_run_from_its_report_to_its_removal(hardcost: Command) -> None:
+    assert hardcost("list", "runs", "--format", "json").data() == []
+    words = ("run", hardcost.write("small.toml", STUDY), "--format", "json")
+    first = hardcost(*words)
+    run = first.data()["run"]
+    assert hardcost("report", run, "--format", "json").out == first.out
+    (row,) = hardcost("list", "runs", "--format", "json").data()
+    assert row["run"] == run
+    assert row["finished"] >= row["started"]
+    assert run in hardcost("list", "runs").out
+    checked = hardcost("runs", "check", run, "--format", "json").data()
+    assert ([one["name"] for one in checked["runs"]], checked["damaged"]) == ([run], [])
+    hardcost("export", "runs", "-o", "runs.csv")
+    assert run in (hardcost.folder / "runs.csv").read_text()
+
+    again = hardcost(*words).data()["run"]
+    compared = hardcost("compare", run, "last", "--format", "json").data()
+    assert (compared["run"], {cell["ratio"] for cell in compared["cells"]}) == (again, {1.0})
+    for one in (run, again):
+        hardcost("runs", "remove", one)
+    assert hardcost("list", "runs", "--format", "json").data() == []
+
+
+def test_what_is_advised_keeps_within_the_budget(hardcost: Command) -> None:
+    rules = hardcost.write("two.rules", "".join(f"{rule}\n" for rule in (CHMOD, OTHER)))
+    words = ("--workload", "syscalls calls=chmod", "--budget", "chmod<=100%", "--format", "json")
+    choice = hardcost("advise", rules, *words).data()["choice"]
+    assert [one["control"] for one in choice["given_up"]] == [CHMOD]
+    ((before,), (after,)) = choice["before"], choice["after"]
+    assert before["share"] > 1 >= after["share"] > 0
+
+
 def test_a_dry_run_prints_the_plan_and_boots_nothing(hardcost_apart: Command) -> None:
     study = hardcost_apart.write("rules.toml", RULES)
-    for words, trials in ((("run", study), 27), (("bill", "stig-reduced"), 111)):
+    for words, trials in (
+        (("run", study), 27),
+        (("bill", "stig-reduced", "--method", "single"), 111),
+    ):
         plan = hardcost_apart(*words, "--dry-run", "--format", "json").data()
         assert len(plan["trials"]) == trials
         assert plan["expected_seconds"] is None  # nothing was measured here yet
@@ -101,6 +130,7 @@ def test_a_full_device_for_the_result_is_an_error(hardcost: Command) -> None:
     assert "No space left" in outcome.err
 
 
+@pytest.mark.slow
 def test_time_is_read_several_times_and_says_whose_time_it_is(hardcost: Command) -> None:
     study = hardcost.write("small.toml", STUDY)
     outcome = hardcost("run", study, "--instrument", "time", "--format", "json")

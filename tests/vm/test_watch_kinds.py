@@ -14,7 +14,7 @@ from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.supply.cache.cache import Cache
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 PAIRS = 12
 

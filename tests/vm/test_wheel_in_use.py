@@ -13,7 +13,7 @@ import pytest
 from tests.test_wheel import PROJECT, hatchling
 from tests.vm.conftest import Command
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 RULES = """\
 -w /etc/passwd -p wa -k identity

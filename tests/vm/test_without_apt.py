@@ -18,7 +18,7 @@ from hardcost.supply.packages import debian, host_release, signatures
 from hardcost.supply.packages.apt_sources import debian_sources
 from hardcost.supply.packages.mirror import own_keys
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 PACKAGE = "libcap-ng0"
 JSON = ("--workload", "syscalls calls=null+open", "--format", "json")

@@ -25,6 +25,7 @@ def lab(tmp_path: Path) -> Iterator[RunningLab]:
         yield lab
 
 
+@pytest.mark.slow
 def test_cells_are_those_of_this_host_though_a_worker_dies_with_its_guest(
     hardcost: Command, lab: RunningLab, tmp_path: Path
 ) -> None:

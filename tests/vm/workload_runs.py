@@ -1,4 +1,4 @@
-"""A workload in a Debian guest, without a study around it."""
+"""A workload in its guest, without a study around it."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ def work(  # noqa: PLR0913  (a trial has as many parts)
             if isinstance(one, RunProgram) and one.name == after[0]
         )
         job.insert(place + 1, after[1])
-    boot = Boot(words, guest="debian", tree=tree)
+    boot = Boot(words, guest=kind.guest, tree=tree)
     answers = asyncio.run(machine.execute(boot, job, _LIMIT_SECONDS)).answers
     return {one.metric: one.samples[0] for one in kind.measured(asked_for, answers, by)}

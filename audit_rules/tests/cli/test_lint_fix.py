@@ -206,7 +206,7 @@ LINES = (WATCH, CHMOD, COSTLY, CHEAP, SPELT, "-i", "# a comment", "", "-D", "-b 
 
 @settings(
     deadline=None,
-    max_examples=40,
+    max_examples=settings().max_examples * 2 // 5,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(lines=st.lists(st.sampled_from(LINES), min_size=1, max_size=8))

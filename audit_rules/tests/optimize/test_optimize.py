@@ -355,7 +355,11 @@ def lines(draw: st.DrawFn) -> str:
     return f"{add} {action},exit {arch}{named} {fields}{key}".strip()
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=settings().max_examples // 5,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 @given(
     st.lists(lines(), min_size=1, max_size=9, unique=True),
     st.builds(

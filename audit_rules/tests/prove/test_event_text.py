@@ -84,7 +84,7 @@ def test_an_example_can_be_given_to_explain(other: tuple[str, ...]) -> None:
         assert (said.outcome.recorded, said.outcome.key) == (outcome.recorded, outcome.key)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(deadline=None)
 @given(pairs_of_sets())
 def test_any_example_can_be_given_to_explain(pair: tuple[list[str], list[str]]) -> None:
     a, b = (loadable(text) for text in pair)

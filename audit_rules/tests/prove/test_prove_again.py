@@ -53,7 +53,7 @@ def test_an_example_does_not_depend_on_earlier_proofs() -> None:
         assert [prove_equal(original, one).difference for one in edited] == first
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings().max_examples * 2 // 5, deadline=None)
 @given(st.lists(st.tuples(pairs_of_sets(), RELATIONS), min_size=2, max_size=8))
 def test_no_example_depends_on_the_order_of_proofs(
     asked: list[tuple[tuple[list[str], list[str]], Relation]],
@@ -85,7 +85,7 @@ def undetermined(a: list[KernelRule], b: list[KernelRule], relation: Relation) -
     return {term for term in read - determined if not term.isdecimal()}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(pairs_of_sets(), RELATIONS)
 def test_all_that_is_read_from_a_model_has_one_value(
     pair: tuple[list[str], list[str]], relation: Relation

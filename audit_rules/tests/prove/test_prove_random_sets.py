@@ -15,7 +15,7 @@ from auditrules.prove.prove import fires, prove_equal
 from auditrules.prove.relation import Relation
 
 
-@settings(max_examples=80, deadline=None)
+@settings(deadline=None)
 @given(pairs_of_sets(), RELATIONS, st.integers(0, 2**32))
 def test_no_drawn_event_contradicts_a_proof(
     pair: tuple[list[str], list[str]], relation: Relation, seed: int
@@ -37,7 +37,7 @@ def test_no_drawn_event_contradicts_a_proof(
         assert relation.agree(*outcomes), (event, outcomes)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(SETS, st.integers(0, 2**32))
 def test_a_rule_that_decided_about_a_drawn_event_can_fire(text: list[str], seed: int) -> None:
     loaded_rules = loadable(text)

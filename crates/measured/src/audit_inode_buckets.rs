@@ -14,8 +14,22 @@ pub const FILE_BUCKET: u64 = BUCKETS - 1;
 /// The bucket of the directory that it is in.
 pub const DIRECTORY_BUCKET: u64 = BUCKETS - 2;
 
-/// The bucket of an inode number.
+/// How many inode numbers further the next in the bucket is; 0: this one is in it.
 #[must_use]
-pub const fn bucket(inode: u64) -> u64 {
-    inode % BUCKETS
+pub const fn numbers_until(bucket: u64, inode: u64) -> u64 {
+    (BUCKETS + bucket - inode % BUCKETS) % BUCKETS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FILE_BUCKET, numbers_until};
+
+    #[test]
+    fn the_next_number_in_a_bucket_is_less_than_a_round_away() {
+        for inode in 1000..1100 {
+            let missing = numbers_until(FILE_BUCKET, inode);
+            assert!(missing < 32);
+            assert_eq!((inode + missing) % 32, FILE_BUCKET);
+        }
+    }
 }

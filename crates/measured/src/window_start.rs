@@ -79,7 +79,7 @@ impl WindowTimer {
             WindowStart::AfterTick { later } => {
                 let period = period();
                 let later = u64::from(later).min(period / 4);
-                Self::Tick { phase: next_tick(), period, later }
+                Self::Tick { phase: last_tick(), period, later }
             }
         }
     }
@@ -130,15 +130,9 @@ impl WindowTimer {
     }
 }
 
-/// Waits for a tick, without sleeping, and returns when it came.
-fn next_tick() -> u64 {
-    let before = read(ClockId::MonotonicCoarse);
-    loop {
-        let now = read(ClockId::MonotonicCoarse);
-        if now != before {
-            return now;
-        }
-    }
+/// When the last tick came: the coarse clock stands still until the next.
+fn last_tick() -> u64 {
+    read(ClockId::MonotonicCoarse)
 }
 
 /// From one tick to the next, in nanoseconds: the resolution of the coarse clock.

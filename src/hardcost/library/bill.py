@@ -16,7 +16,7 @@ from hardcost.library.bills import budgets
 from hardcost.library.bills.search import BySearch
 from hardcost.library.bills.several import SideBySideBills
 from hardcost.library.bills.single import BillQuestion, Single
-from hardcost.library.bills.verification import is_verifiable
+from hardcost.library.bills.verification import is_verifiable, is_worth_verifying
 from hardcost.library.bills.weights import Ranking
 from hardcost.library.measurement import Foreseen
 from hardcost.library.profiles import ProfileRequest, check
@@ -122,7 +122,7 @@ def _is_verified(profile: Profile, request: BillRequest) -> bool:
         raise RequestError(
             f"`method` verify is not for {lacking[0]}", hint="`method` single measures each control"
         )
-    return not lacking
+    return not lacking and (request.method == "verify" or is_worth_verifying(profile))
 
 
 def _unverifiable(profile: Profile, request: BillRequest) -> Iterator[str]:

@@ -6,7 +6,6 @@ the work that processes and sockets do most. The calls are data, in `syscalls.to
 
 from __future__ import annotations
 
-import dataclasses
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,8 +42,7 @@ AUDIT_NOTE = (
 )
 _SAMPLES = 25  # windows, where nearly all are equal
 _TIMED_SAMPLES = 99  # windows of time, which scatter
-_WARM_UP = 8  # windows before the first sample: caches of names, slabs and pages fill
-_PERTURBED_WARM_UP = 4  # the same of a call that was measured under other perturbations before
+_WARM_UP = 4  # windows before the first sample: of calls that don't move, up to 2 cost more
 PERTURBED_SAMPLES = 9  # windows of a call under a perturbation
 _MOST_COPIES = 1024  # processors
 _APART = 4  # milliseconds between windows, at least: records reach the audit daemon
@@ -162,12 +160,8 @@ def requests(
     found: list[Request] = []
     if still := [call for call in asked if not call.moves]:
         found.append(_plan(still, instrument))
-    for nth, number in enumerate(perturbations):
-        moving = [
-            dataclasses.replace(call, warmup=_PERTURBED_WARM_UP if nth else call.warmup)
-            for call in asked
-            if call.moves
-        ]
+    moving = [call for call in asked if call.moves]
+    for number in perturbations:
         found += [Perturb(number=number), _plan(moving, instrument, samples=PERTURBED_SAMPLES)]
     return found
 
@@ -230,14 +224,14 @@ def windows(
         elif isinstance(answer, ClockAnswer):
             found.append(Windows(None, answer.overhead))
         elif isinstance(answer, CallAnswer):
-            call, again = by_name[answer.name], len(numbers) > 1
+            call = by_name[answer.name]
             found.append(
                 Windows(
                     call.name,
                     answer.samples,
-                    before=_PERTURBED_WARM_UP if again else call.warmup,
+                    before=call.warmup,
                     operations=call.batch_under(instrument) * call.operations,
-                    number=numbers[-1] if again else 0,
+                    number=numbers[-1] if len(numbers) > 1 else 0,
                 )
             )
     return tuple(found)

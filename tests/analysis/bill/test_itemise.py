@@ -164,7 +164,7 @@ def test_items_come_largest_first_with_their_place_and_how_often_they_fired() ->
     spread=st.sampled_from([0, 1, 1000]),
     seeds=st.integers(1, 3),
 )
-@settings(max_examples=25, deadline=None)
+@settings(deadline=None)
 def test_the_sum_is_exact_whatever_the_noise(
     costs: list[int], seed: int, spread: int, seeds: int
 ) -> None:

@@ -35,7 +35,7 @@ def kept(one: Planted) -> Kept:
     return best.kept
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=settings().max_examples // 8, deadline=None)
 @given(seed=st.integers(0, 10_000), controls=st.integers(3, 7))
 def test_no_other_way_keeps_more_of_a_drawn_problem(seed: int, controls: int) -> None:
     one = draw(seed, controls)

@@ -141,6 +141,16 @@ reason = "=too dear"
 [[given_up]]
 control = "kernel.x=1"
 """
+EIGHT = """\
+kernel.randomize_va_space = 2
+kernel.kptr_restrict = 2
+kernel.dmesg_restrict = 1
+kernel.sysrq = 0
+kernel.yama.ptrace_scope = 1
+net.ipv4.tcp_syncookies = 1
+fs.protected_symlinks = 1
+vm.overcommit_memory = 2
+"""
 FILES = {
     "my.rules": RULES,
     "few.rules": "".join(RULES.splitlines(keepends=True)[:2]),
@@ -162,6 +172,7 @@ FILES = {
     "tailoring.xml": TAILORING,
     "decision.toml": DECISION,
     "99-x.conf": SYSCTLS,
+    "eight.conf": EIGHT,
     "98-pattern.conf": "net.*.odd = 1\n",
     "config": CONFIG,
 }
@@ -204,6 +215,17 @@ CONVERSATIONS = {
         f"bill my.rules {CALLS} --call chmod",
         f"bill my.rules {CALLS} --call open",
         f"bill --sysctl vm.overcommit_memory=2 --boot init_on_alloc=1 {CALLS}",
+    ),
+    "bill-verified": (
+        f"bill eight.conf {CALLS} --dry-run",
+        f"bill eight.conf {CALLS}",
+        f"bill eight.conf {CALLS} --all",
+        f"bill eight.conf {CALLS} --method single",
+        f"bill eight.conf {CALLS} --format json",
+        "report last --format csv",
+        f"bill few.rules {RUNNING} --method verify",
+        f"bill few.rules {CALLS} --method verify --budget 5%",
+        f"bill few.rules {ON} --workload filecopy --method verify",
     ),
     "bill-running": (
         f"bill few.rules {RUNNING} --dry-run",

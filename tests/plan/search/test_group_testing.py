@@ -175,7 +175,7 @@ def test_an_empty_profile_is_its_own_baseline() -> None:
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 def test_whatever_the_machine_a_search_is_sound(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 12))
     one = st.integers(0, count - 1)

@@ -104,7 +104,6 @@ HOSTILE = st.one_of(
 @settings(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    max_examples=50,
 )
 @given(HOSTILE, HOSTILE)
 def test_hostile_names_and_reasons_stay_text(tmp_path: Path, control: str, reason: str) -> None:

@@ -32,7 +32,7 @@ OPEN = GivenUp(
     reason="too dear",
 )
 BARE = GivenUp(control="kernel.x=1")
-quick = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60)
+quick = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 HOSTILE = st.one_of(
     st.text(max_size=40),
     st.sampled_from(

@@ -351,7 +351,11 @@ def functions(browser: Browser) -> Iterator[Page]:
 _SIZES = st.integers(0, 50).map(float)
 
 
-@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    deadline=None,
+    max_examples=settings().max_examples * 3 // 10,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 @given(
     own=st.lists(_SIZES, min_size=4, max_size=6),
     groups=st.lists(st.tuples(st.sets(st.integers(0, 5), min_size=2), _SIZES), max_size=4),

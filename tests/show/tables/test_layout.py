@@ -50,7 +50,7 @@ def test_columns_that_do_not_fit_are_stacked_with_their_labels() -> None:
     assert max(map(len, shown.splitlines())) <= 80
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None)
 @given(st.integers(1, 12), st.integers(40, 160), st.integers(1000, 10**12))
 def test_no_number_is_ever_cut(groups: int, width: int, value: int) -> None:
     cell = f"{value:,}"

@@ -152,7 +152,7 @@ def test_a_package_that_ends_too_early_is_refused_wherever_it_ends(tmp_path: Pat
             unpacked(tmp_path, whole[:end])
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=2 * settings().max_examples)
 @given(st.data())
 def test_whatever_is_changed_it_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -6,7 +6,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, fstat, open, unlink};
 use rustix::io::write;
 
-use crate::audit_inode_buckets;
+use crate::audit_inode_buckets::{FILE_BUCKET, TRIES, numbers_until};
 use crate::raw_syscalls::{Fault, expect_bytes};
 
 /// Creates a file with one byte, in the same bucket of audit rules in each guest.
@@ -14,8 +14,8 @@ pub fn create_file(name: &CStr) -> Result<(), Fault> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
     let make = || open(name, flags, Mode::from_raw_mode(0o666));
     let mut file = make()?;
-    for _ in 0..audit_inode_buckets::TRIES {
-        if audit_inode_buckets::bucket(fstat(&file)?.st_ino) == audit_inode_buckets::FILE_BUCKET {
+    for _ in 0..TRIES {
+        if numbers_until(FILE_BUCKET, fstat(&file)?.st_ino) == 0 {
             break;
         }
         unlink(name)?;
@@ -31,15 +31,11 @@ pub fn create_file(name: &CStr) -> Result<(), Fault> {
 /// again, stays as it is.
 pub fn prepare_next_number() -> Result<(), Fault> {
     let flags = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
-    let mut last = None;
-    for _ in 0..audit_inode_buckets::TRIES {
-        let Ok(file) = open(c".", flags, Mode::from_raw_mode(0o600)) else { break };
-        let number = fstat(&file)?.st_ino;
-        let next = audit_inode_buckets::bucket(number.wrapping_add(1));
-        if next == audit_inode_buckets::FILE_BUCKET || last == Some(number) {
-            break;
-        }
-        last = Some(number);
+    let make = || open(c".", flags, Mode::from_raw_mode(0o600));
+    let Ok(file) = make() else { return Ok(()) };
+    let next = fstat(&file)?.st_ino.wrapping_add(1);
+    for _ in 0..numbers_until(FILE_BUCKET, next) {
+        make()?;
     }
     Ok(())
 }

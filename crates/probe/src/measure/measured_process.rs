@@ -7,9 +7,10 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use hardcost_measured::audit_inode_buckets;
+use hardcost_measured::audit_inode_buckets::{DIRECTORY_BUCKET, numbers_until};
 use hardcost_measured::channel::{Identity, Job, Order, Ready, Reply, Task};
 use hardcost_measured::cpu_time::CpuTime;
+use rustix::fs::{Mode, OFlags, open};
 use rustix::process::geteuid;
 
 use crate::error::{Context, Error, Result};
@@ -22,6 +23,11 @@ use crate::whole_system::Background;
 
 /// The user and group of measured processes, where the probe may choose.
 const ORDINARY: u32 = 1000;
+/// Where their working directories are.
+const PARENT: &str = "/tmp";
+/// How often to make a directory again for its inode number: others may use up numbers meanwhile,
+/// and some file systems reuse them.
+const ATTEMPTS: u32 = 4;
 
 /// A measured process, which does one task as an ordinary user.
 pub struct MeasuredProcess {
@@ -166,11 +172,13 @@ impl WorkDirectory {
     /// Makes the directory, for the owner if one is named.
     fn new(owner: Option<u32>) -> Result<Self> {
         let mut made = Self::anywhere()?;
-        for _ in 0..audit_inode_buckets::TRIES {
-            if audit_inode_buckets::bucket(made.inode()?) == audit_inode_buckets::DIRECTORY_BUCKET {
+        for _ in 0..ATTEMPTS {
+            let missing = numbers_until(DIRECTORY_BUCKET, made.inode()?);
+            if missing == 0 {
                 break;
             }
             drop(made); // so that the next one gets the same name
+            (1..missing).for_each(|_| use_up_inode_number());
             made = Self::anywhere()?;
         }
         chown(&made.path, owner, owner).context(|| made.path.clone())?;
@@ -180,7 +188,7 @@ impl WorkDirectory {
     /// Makes a directory with the first free name.
     fn anywhere() -> Result<Self> {
         for number in 0.. {
-            let path = format!("/tmp/work.{number}");
+            let path = format!("{PARENT}/work.{number}");
             match DirBuilder::new().mode(0o755).create(&path) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 result => return result.context(|| path.clone()).map(|()| Self { path }),
@@ -192,6 +200,12 @@ impl WorkDirectory {
     fn inode(&self) -> Result<u64> {
         Ok(fs::metadata(&self.path).context(|| self.path.clone())?.ino())
     }
+}
+
+/// Makes a file without a name, which is gone at once: what is made next has another inode number.
+/// Where the file system has no such files, nothing happens.
+fn use_up_inode_number() {
+    let _ = open(PARENT, OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
 }
 
 impl Drop for WorkDirectory {

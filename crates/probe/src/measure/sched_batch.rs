@@ -2,11 +2,14 @@
 
 use std::fs;
 use std::io;
+use std::sync::OnceLock;
 
 use crate::error::{Context, Result};
 
 /// The kernel's thread that delivers audit records to the daemon.
 const AUDIT_THREAD: &str = "kauditd";
+/// Its id, once it was looked for among all processes: the kernel's threads never end.
+static AUDIT_THREADS: OnceLock<Vec<i32>> = OnceLock::new();
 
 /// While this lives, this process does not preempt another when it wakes up, and with
 /// [`SchedBatch::with_audit_thread`] the kernel's audit thread does not, either. They run when the
@@ -21,9 +24,13 @@ pub struct SchedBatch {
 impl SchedBatch {
     /// The policy for this process and the kernel's audit thread.
     pub fn with_audit_thread() -> Result<Self> {
-        let mut threads = find(AUDIT_THREAD).context(|| "/proc".into())?;
-        threads.push(0);
-        Self::of(threads)
+        let threads = if let Some(threads) = AUDIT_THREADS.get() {
+            threads
+        } else {
+            let found = find(AUDIT_THREAD).context(|| "/proc".into())?;
+            AUDIT_THREADS.get_or_init(|| found)
+        };
+        Self::of([threads, &[0][..]].concat())
     }
 
     /// The policy for this process. The audit thread's work counts where it preempts.

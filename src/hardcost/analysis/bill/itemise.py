@@ -65,9 +65,8 @@ def itemise(
         ]
         # What the only rule costs beside the fixed price is as uncertain as that.
         bounds = {profile.controls[index].name: SPREAD * floor.cost for index in sole}
-        resolved = [
-            item for item in candidates if _is_resolved(item, bounds.get(item.control, floor.cost))
-        ]
+        least = {item.control: bounds.get(item.control, floor.cost) for item in candidates}
+        resolved = [item for item in candidates if _is_resolved(item, least[item.control])]
         itemised = math.fsum(item.cost for item in resolved)
         between = whole.cost - math.fsum(item.cost for item in candidates) - price.value
         if abs(between) <= interaction_bound(floor.cost, len(candidates), fixed=bool(price.value)):
@@ -92,12 +91,17 @@ def itemise(
         small=tuple(small),
         fixed=tuple(fixed),
         rules=tuple(profile.controls[index].name for index in rules),
-        needs={
-            control.name: tuple(need.name for need in needs)
-            for control in profile.controls
-            if (needs := requirements_of(control, profile.controls))
-        },
+        needs=_needs(profile),
     )
+
+
+def _needs(profile: Profile) -> dict[str, tuple[str, ...]]:
+    """Return the names of the controls that each control requires, where it does."""
+    return {
+        control.name: tuple(need.name for need in needs)
+        for control in profile.controls
+        if (needs := requirements_of(control, profile.controls))
+    }
 
 
 def _controls_with_items(profile: Profile) -> list[Control]:

@@ -28,11 +28,10 @@ from hardcost.analysis.estimates.estimates import Estimate, on_grid
 from hardcost.analysis.verification import decoding
 from hardcost.analysis.verification.groups import Group, Predictions, separating_groups
 from hardcost.model.workload import MetricId
+from hardcost.units import join_in_prose
 
 FEWEST = 5
 """Controls that are worth weighing; fewer are left out one by one."""
-
-_SPARE = 2  # trials of a question that goes beyond the number of controls
 
 _HALF = 0.5  # of a unit: predictions are of whole instructions
 
@@ -124,14 +123,14 @@ class _State:
         rest = [one for one in task.controls if one not in task.suspects]
         if len(rest) < FEWEST:
             self._alone |= set(task.controls)
-            return _ask_one_by_one(task.controls, "each control by itself", alone=True)
+            return _ask_one_by_one(task.controls, "leaving out each control by itself", alone=True)
         suspects = sorted(task.suspects)
         self._alone |= task.suspects
         groups = dict.fromkeys([frozenset(rest), *separating_groups(rest, task.booting, task.seed)])
         return GroupQuestion(
             (*map(_only, suspects), *groups),
             tuple(suspects),
-            f"{len(groups)} groups of {len(rest)} controls, and {len(suspects)} by themselves",
+            _words({"group": len(groups), "control by itself": len(suspects)}),
         )
 
     def learn(self, question: GroupQuestion, answers: Sequence[Savings]) -> None:
@@ -146,23 +145,28 @@ class _State:
         """Ask for what explains the groups that are off; None: all are in order."""
         off = {metric: found for metric in self.task.least if (found := self._unexplained(metric))}
         if not off:
-            unconfirmed = _ask_one_by_one(self._unconfirmed(), "in no group that is in order")
+            unconfirmed = _ask_one_by_one(
+                self._unconfirmed(), "leaving out by itself what is in no group that is in order"
+            )
             return unconfirmed or self._ask_alone()
-        if len(self.groups) + len(self.single) + _SPARE >= len(self.task.controls):
-            return _ask_one_by_one(self._unknown, "many predictions are off")
         likely, halved = set[int](), dict[Group, None]()
         for metric, found in off.items():
             if guessed := self._guess(metric, found):
                 likely |= set(guessed)
             else:
                 halved[min(found, key=lambda one: (len(self._unknown_of(one)), sorted(one)))] = None
+        # Each control may yet have to be left out by itself; twice as many trials are the most.
+        if halved and len(self.groups) + 2 * len(halved) > len(self.task.controls):
+            return _ask_one_by_one(
+                self._unknown, "many predictions are off: leaving out each control by itself"
+            )
         for group in halved:
             likely |= self._halve(group)
         parts = [one for group in halved for one in self._halves[group] if one not in self.groups]
         return GroupQuestion(
             (*map(_only, sorted(likely)), *dict.fromkeys(parts)),
             (),
-            f"{len(parts)} parts of groups that are off, and {len(likely)} by themselves",
+            _words({"part of a group that is off": len(parts), "control by itself": len(likely)}),
         )
 
     def _ask_alone(self) -> GroupQuestion | None:
@@ -172,7 +176,7 @@ class _State:
         if not wanted:
             return None
         self._alone |= set(wanted)
-        return GroupQuestion((), tuple(wanted), f"{len(wanted)} predictions were off: those alone")
+        return GroupQuestion((), tuple(wanted), "what was predicted wrongly is measured alone")
 
     def _wrong(self) -> list[int]:
         """Return the controls that were found to save other than predicted."""
@@ -306,6 +310,21 @@ class _State:
                 cost = on_grid(self._predict(_only(one), metric))
                 costs[metric] = Confirmed(cost, len(sizes), min(sizes))
         return Weighed(confirmed, tuple(self.groups), tuple(self._wrong()))
+
+
+def _words(numbers: Mapping[str, int]) -> str:
+    """Return what is left out, such as `leaving out 9 groups and 4 controls by themselves`."""
+    plurals = {
+        "group": "groups",
+        "control by itself": "controls by themselves",
+        "part of a group that is off": "parts of groups that are off",
+    }
+    said = [
+        f"{number} {name if number == 1 else plurals[name]}"
+        for name, number in numbers.items()
+        if number
+    ]
+    return f"leaving out {join_in_prose(said)}"
 
 
 def _only(one: int) -> Group:

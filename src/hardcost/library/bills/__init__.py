@@ -3,7 +3,7 @@
 What two ways share is here once. Which way is taken is decided in `library/bill.py`.
 
 - `single.py`: each control left out, and alone; counts beside times; rounds to begin with
-- `verification.py`: groups left out instead, where costs are predicted; what is suspect from the start
+- `verification.py`: groups left out instead, where costs are predicted; the suspects
 - `search.py`: a search for culprits: how many kernels it may build by default, what may be switched
 - `several.py`: several profiles in one run
 - `budgets.py`: has what a budget leaves out measured, until it is kept

@@ -17,7 +17,13 @@ from hardcost.analysis.estimates.estimates import by_metric, shift
 from hardcost.analysis.estimates.resolution import smallest_distinguishable
 from hardcost.analysis.verification.groups import Group, Predictions, escaping_share
 from hardcost.analysis.verification.savings import PredictedSavings
-from hardcost.analysis.verification.weighing import GroupQuestion, Savings, WeighingTask, weigh
+from hardcost.analysis.verification.weighing import (
+    FEWEST,
+    GroupQuestion,
+    Savings,
+    WeighingTask,
+    weigh,
+)
 from hardcost.controls.control import Profile, requirements_of
 from hardcost.measure.asking import answer_questions
 from hardcost.measure.run import Run
@@ -34,7 +40,7 @@ from hardcost.workloads import syscalls
 
 _BY_ITSELF = (Without, Alone)
 
-_NO_MODEL = "no model, as 0"
+_NO_MODEL = "the assumption that each costs 0"
 
 
 @dataclass(frozen=True)
@@ -48,9 +54,13 @@ class VerifiedBill:
 
 def is_verifiable(profile: Profile, workloads: Sequence[Workload]) -> bool:
     """Say whether a bill can be verified: there is a prediction for what is measured."""
-    number = sum(not one.in_baseline for one in profile.controls)
     builds = any(one.builds for one in profile.controls)
-    return number > 0 and not builds and [one.name for one in workloads] == [syscalls.NAME]
+    return not builds and [one.name for one in workloads] == [syscalls.NAME]
+
+
+def is_worth_verifying(profile: Profile) -> bool:
+    """Say whether a profile has enough controls for groups of them."""
+    return sum(not one.in_baseline for one in profile.controls) >= FEWEST
 
 
 def first_trials(plan: Plan) -> Plan:
@@ -121,7 +131,7 @@ class _Weighing:
 
     def measure(self, question: GroupQuestion) -> tuple[Savings, ...]:
         """Measure groups that are left out, and controls alone; return what the groups save."""
-        self._run.monitor.note(f"verifying: {question.why}")
+        self._run.monitor.note(question.why)
         groups = [tuple(sorted(group)) for group in question.left_out]
         wanted: list[Role] = [Alone(one) for one in question.alone]
         plans = [leave_one_out.kept_plan(self._plan, group) for group in groups]
@@ -184,7 +194,10 @@ def _predicted_savings(profile: Profile, constants: Constants | None) -> Predict
 
 
 def _model_words(constants: Constants) -> str:
-    return f"the cost model of audit rules, with constants of kernel {constants.about['kernel']}"
+    return (
+        f"the cost model of audit rules (constants of kernel {constants.about['kernel']}), and 0"
+        " for other controls"
+    )
 
 
 def _nothing(_group: Group) -> Predictions:

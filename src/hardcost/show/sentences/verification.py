@@ -22,17 +22,21 @@ def verification_lines(bill: Itemised) -> Iterator[str]:
     made = bill.verification
     if made is None:
         return
-    verified = verified_controls(bill)
-    one_by_one = len(bill.controls) - len(verified)
-    line = (
-        f"{count(len(verified), 'control')} verified: {_costs(len(verified))} predicted, and"
-        f" confirmed by leaving out {count(made.groups, 'group')} of controls."
+    verified = len(verified_controls(bill))
+    measured = len(bill.controls) - verified
+    line = "How the costs are known: "
+    if measured:
+        line += f"{measured} {_were(measured)} measured, by leaving out just that control; "
+    line += (
+        f"{verified} {_were(verified)} verified: predicted, and confirmed by leaving out groups of"
+        f" controls ({count(made.groups, 'group')})."
     )
-    if one_by_one:
-        line += f" {count(one_by_one, 'other')} measured one by one."
     if made.wrong:
-        what = "prediction was" if len(made.wrong) == 1 else "predictions were"
-        line += f" {len(made.wrong)} {what} wrong, found by the groups, and measured instead."
+        wrong = len(made.wrong)
+        line += (
+            f" {count(wrong, 'prediction')} {_were(wrong)} wrong: groups showed it, and"
+            f" {'that control was' if wrong == 1 else 'those controls were'} measured."
+        )
     yield line
 
 
@@ -57,5 +61,5 @@ def verified_controls(bill: Itemised) -> frozenset[str]:
     )
 
 
-def _costs(number: int) -> str:
-    return "its cost was" if number == 1 else "their costs were"
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"
