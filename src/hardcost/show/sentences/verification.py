@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hardcost.model.finding.bill import Itemised
+from hardcost.show.sentences.answer import kind_of
 from hardcost.units import count
 
 _KNOWN = (
@@ -22,20 +23,23 @@ def verification_lines(bill: Itemised) -> Iterator[str]:
     made = bill.verification
     if made is None:
         return
-    verified = len(verified_controls(bill))
+    kind, verified = kind_of(bill), len(verified_controls(bill))
     measured = len(bill.controls) - verified
     line = "How the costs are known: "
     if measured:
-        line += f"{measured} {_were(measured)} measured, by leaving out just that control; "
+        line += (
+            f"{count(measured, kind)} {_were(measured)} measured, by leaving out just that one; "
+        )
     line += (
-        f"{verified} {_were(verified)} verified: predicted, and confirmed by leaving out groups of"
-        f" controls ({count(made.groups, 'group')})."
+        f"{count(verified, kind)} {_were(verified)} verified: predicted, and confirmed by leaving"
+        f" out groups of them. Any two are apart in one of {count(made.groups, 'group')}, so that"
+        " two errors can't cancel."
     )
     if made.wrong:
         wrong = len(made.wrong)
         line += (
-            f" {count(wrong, 'prediction')} {_were(wrong)} wrong: groups showed it, and"
-            f" {'that control was' if wrong == 1 else 'those controls were'} measured."
+            f" {count(wrong, 'prediction')} {_were(wrong)} wrong: the groups showed which, and"
+            f" {'it is' if wrong == 1 else 'they are'} among the measured ones."
         )
     yield line
 
