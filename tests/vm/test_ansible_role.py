@@ -22,7 +22,7 @@ from hardcost.profiles.export import ansible
 from hardcost.protocol import ask
 
 # With two executions of Ansible under emulation it takes minutes.
-pytestmark = [pytest.mark.vm, pytest.mark.slow]
+pytestmark = [pytest.mark.vm, pytest.mark.slow, pytest.mark.lengthy]
 
 SECONDS = 3600.0
 PACKAGES = (

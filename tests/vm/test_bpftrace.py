@@ -16,7 +16,7 @@ from hardcost.profiles.export import bpftrace
 from hardcost.protocol import ask
 
 # bpftrace brings a compiler of 200 MB, which takes minutes to unpack and start under emulation.
-pytestmark = [pytest.mark.vm, pytest.mark.slow]
+pytestmark = [pytest.mark.vm, pytest.mark.slow, pytest.mark.lengthy]
 
 SECONDS = 3600.0
 PACKAGES = (

@@ -18,7 +18,7 @@ from tests.vm.ssh_guest import SshGuest, ssh_guest
 
 from hardcost.supply.cache.cache import Cache
 
-pytestmark = [pytest.mark.vm, pytest.mark.slow]
+pytestmark = [pytest.mark.vm, pytest.mark.slow, pytest.mark.lengthy]
 
 
 @pytest.fixture(scope="module")

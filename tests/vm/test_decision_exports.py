@@ -97,6 +97,7 @@ print(len(found.poam_items), len(found.risks), len(found.observations))
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_compliance_trestle_reads_a_plan_of_action(decision: Path, tmp_path: Path) -> None:
     # Its three dozen dependencies would pin ours; so it has an environment of its own.
     home = tmp_path / "trestle"

@@ -67,7 +67,10 @@ name = "rules"
 """
 
 
-@pytest.fixture(scope="module", params=["debian:6.1", "debian:7.3"])
+@pytest.fixture(
+    scope="module",
+    params=["debian:6.1", pytest.param("debian:7.3", marks=pytest.mark.lengthy)],
+)
 def source(request: pytest.FixtureRequest) -> str:
     """Return the Linux of which both kernels are built."""
     return str(request.param)

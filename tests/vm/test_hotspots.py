@@ -146,6 +146,7 @@ def test_lines_are_refused_where_the_kernel_has_none(hardcost: Command) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 @pytest.mark.usefixtures("lean")
 def test_lines_add_up_to_their_function_which_stays_what_it_was(hardcost: Command) -> None:
     patient = replace(hardcost, limit_seconds=BUILD_LIMIT_SECONDS)

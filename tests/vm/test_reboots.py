@@ -19,7 +19,7 @@ from tests.vm.ssh_guest import SshGuest, ssh_guest
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.packages import debian
 
-pytestmark = [pytest.mark.vm, pytest.mark.slow]
+pytestmark = [pytest.mark.vm, pytest.mark.slow, pytest.mark.lengthy]
 
 FALLS_BACK_SECONDS = 400.0
 """A minute of silence, thrice at first, and a boot."""
