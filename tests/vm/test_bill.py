@@ -108,7 +108,7 @@ profile = "{profile}"
     assert any(said in note for note in outcome.data()["notes"])
     controls = hardcost("list", "controls", "--format", "json").data()
     assert len([row for row in controls if row["profile"] == profile]) >= least
-    plan = hardcost("bill", profile, "--dry-run", "--format", "json").data()
+    plan = hardcost("bill", profile, "--method", "single", "--dry-run", "--format", "json").data()
     without = [trial for trial in plan["trials"] if trial["configuration"].startswith("without:")]
     assert len(without) >= least
 
