@@ -62,6 +62,21 @@ def note_other_release(constants: Constants, environment: Mapping[str, str]) -> 
     return (f"costs on kernel {measured} are predicted with {where}",)
 
 
+def constants_at_hand(machine: Machine, cache: Cache) -> tuple[Constants | None, tuple[str, ...]]:
+    """Return constants for the machine's kernel, and a note if they are not its own.
+
+    Those that were fitted to it come first, then those that come with hardcost, if they fit; None
+    if none do.
+    """
+    found = kept_constants(machine, cache)
+    if found is not None:
+        return found, ()
+    shipped, environment = Constants.of_debian(), machine.environment(Boot())
+    if fits(shipped, environment):
+        return shipped, note_other_release(shipped, environment)
+    return None, ()
+
+
 def constants_of_record(
     machine: Machine, cache: Cache, environment: Mapping[str, str]
 ) -> Constants | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from hardcost.analysis.bill.fixed_price import (
     NOTHING,
@@ -56,10 +57,11 @@ def itemise(
         floor = smallest_distinguishable(metric, known)
         whole = total(metric, known, Whole(), floor.cost)
         price = fixed_price(known, floor.cost)
+        prices = dict.fromkeys(sole, price)
         candidates = [
             _verified_item(profile, index, whole, fired, found[metric], floor.cost)
             if (found := (confirmed or {}).get(index)) is not None
-            else _item(profile, index, known, whole, fired, price if index in sole else NOTHING)
+            else _measured_item(profile, index, known, whole, fired, prices.get(index, NOTHING))
             for index, control in enumerate(profile.controls)
             if not control.in_baseline
         ]
@@ -78,12 +80,11 @@ def itemise(
         rest.append(Sum(metric, whole.cost - itemised - price.value - between))
         interaction.append(Sum(metric, between))
         leasts.append(floor)
-    items.sort(key=lambda item: -item.cost)
     return Itemised(
         profile=profile.name,
         profile_title=profile.title,
         totals=tuple(totals),
-        items=tuple(items),
+        items=tuple(sorted(items, key=lambda item: -item.cost)),
         rest=tuple(rest),
         interaction=tuple(interaction),
         least=tuple(leasts),
@@ -124,7 +125,7 @@ def totals(records: Sequence[Record], role: Role) -> tuple[Total, ...]:
     )
 
 
-def _item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
+def _measured_item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
     profile: Profile,
     index: int,
     known: Mapping[Role, Series],
@@ -132,26 +133,14 @@ def _item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
     fired: Mapping[tuple[MetricId, int], int] | None,
     price: Estimate,
 ) -> Item:
-    control = profile.controls[index]
+    """Return the item of a control that was left out by itself, and perhaps measured alone."""
     saved = subtract_estimate(shift(known[Whole()], known[Without((index,))]), price)
+    item = _item(profile, index, whole, fired, saved)
     measured = known.get(Alone(index))
-    alone = None if measured is None else shift(measured, known[Baseline()])
-    return Item(
-        control=control.name,
-        metric=whole.metric,
-        unit=whole.unit,
-        cost=saved.value,
-        low=saved.low,
-        high=saved.high,
-        share=saved.value / whole.cost if whole.distinguishable else 0.0,
-        alone=None if alone is None else alone.value,
-        fired=_times_fired(fired, whole.metric, index) if control.fires else None,
-        place=control.place,
-        ids=control.ids,
-        alone_low=None if alone is None else alone.low,
-        alone_high=None if alone is None else alone.high,
-        severity=control.severity,
-    )
+    if measured is None:
+        return item
+    alone = shift(measured, known[Baseline()])
+    return replace(item, alone=alone.value, alone_low=alone.low, alone_high=alone.high)
 
 
 def _verified_item(  # noqa: PLR0913, PLR0917  (as of a measured one)
@@ -163,21 +152,35 @@ def _verified_item(  # noqa: PLR0913, PLR0917  (as of a measured one)
     least: float,
 ) -> Item:
     """Return the item of a predicted cost that groups confirmed."""
+    cost = Estimate(found.cost, found.cost - least, found.cost + least)
+    return replace(
+        _item(profile, index, whole, fired, cost),
+        known="verified",
+        groups=found.groups,
+        smallest_group=found.smallest,
+    )
+
+
+def _item(
+    profile: Profile,
+    index: int,
+    whole: Total,
+    fired: Mapping[tuple[MetricId, int], int] | None,
+    cost: Estimate,
+) -> Item:
+    """Return the item of a control with a cost, as if it was not measured alone."""
     control = profile.controls[index]
     return Item(
         control=control.name,
         metric=whole.metric,
         unit=whole.unit,
-        cost=found.cost,
-        low=found.cost - least,
-        high=found.cost + least,
-        share=found.cost / whole.cost if whole.distinguishable else 0.0,
+        cost=cost.value,
+        low=cost.low,
+        high=cost.high,
+        share=cost.value / whole.cost if whole.distinguishable else 0.0,
         alone=None,
         fired=_times_fired(fired, whole.metric, index) if control.fires else None,
         place=control.place,
-        known="verified",
-        groups=found.groups,
-        smallest_group=found.smallest,
         ids=control.ids,
         severity=control.severity,
     )

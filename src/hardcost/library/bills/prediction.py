@@ -11,7 +11,7 @@ from auditrules.cost.constants import Constants
 from auditrules.kernel.field_tests import UnresolvedError
 from auditrules.lint.checks import findings_in
 from auditrules.lint.context import LintOptions, gather
-from auditrules.load.load import load_rules, readings_of
+from auditrules.load.load import LoadedLines, load_rules, readings_of
 from auditrules.load.target import NOWHERE
 from auditrules.model.location import Location
 from auditrules.model.rule import Rule
@@ -33,24 +33,35 @@ def of_profile(profile: Profile, constants: Constants | None) -> dict[str, Predi
     Nothing is predicted for rules that the kernel would refuse, or that name users whose numbers
     only the guest knows: measuring shows what is wrong with them.
     """
-    # The number of a rule stands for its line: rules of a TOML file may share one, or have none.
-    rules = tuple(
-        replace(control.rule, place=Location(profile.name, number))
-        for number, control in enumerate(profile.controls, 1)
-        if isinstance(control, AuditRule)
-    )
-    machine = NOWHERE.likely_target(rules)
-    loader = "3.0.9" if constants is None else constants.auditctl
-    found = load_rules(rules, replace(machine, auditctl=loader))
+    rules = numbered_rules(profile)
+    found = load_as_measured(rules, constants)
     if not found.rules or found.failing:
         return {}
-    codes = _findings(rules, machine, Constants.of_debian())
+    codes = _findings(rules, NOWHERE.likely_target(rules), Constants.of_debian())
     sources = [rule.source for rule in found.rules if rule.source is not None]
     try:
         known = predict_rules(found.rules, constants, [codes.get(one.place, ()) for one in sources])
     except UnresolvedError:
         return {}
     return {source.text: one for source, one in zip(sources, known, strict=True)}
+
+
+def numbered_rules(profile: Profile) -> tuple[Rule, ...]:
+    """Return a profile's audit rules, each at the line that is its control's number from 1.
+
+    Rules of a TOML file may share a line, or have none.
+    """
+    return tuple(
+        replace(control.rule, place=Location(profile.name, number))
+        for number, control in enumerate(profile.controls, 1)
+        if isinstance(control, AuditRule)
+    )
+
+
+def load_as_measured(rules: Sequence[Rule], constants: Constants | None) -> LoadedLines:
+    """Return the fate of rules by the auditctl of the guest where constants were fitted."""
+    loader = "3.0.9" if constants is None else constants.auditctl
+    return load_rules(rules, replace(NOWHERE.likely_target(rules), auditctl=loader))
 
 
 def constants_for(

@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 
 from auditrules.cost.constants import Constants
 from auditrules.kernel.field_tests import UnresolvedError
-from auditrules.load.load import load_rules
-from auditrules.load.target import NOWHERE
 from auditrules.model.kernel_lists import DuplicateError
 from auditrules.model.kernel_rule import KernelRule
-from auditrules.model.location import Location
 from hardcost.analysis.bill.itemise import Confirmations, fired_counts
 from hardcost.analysis.estimates.estimates import by_metric, shift
 from hardcost.analysis.estimates.resolution import smallest_distinguishable
-from hardcost.analysis.verification.groups import Group, Predictions, escaping_share
+from hardcost.analysis.verification.groups import (
+    Group,
+    Predictions,
+    escaping_share,
+    separating_groups,
+)
 from hardcost.analysis.verification.savings import PredictedSavings
 from hardcost.analysis.verification.weighing import (
     FEWEST,
@@ -25,6 +27,7 @@ from hardcost.analysis.verification.weighing import (
     weigh,
 )
 from hardcost.controls.control import Profile, requirements_of
+from hardcost.library.bills.prediction import load_as_measured, numbered_rules
 from hardcost.measure.asking import answer_questions
 from hardcost.measure.run import Run
 from hardcost.mechanisms.audit import AuditRule
@@ -171,20 +174,13 @@ def _predicted_savings(profile: Profile, constants: Constants | None) -> Predict
     """Return the cost model's predictions for a profile's rules; None if it makes none."""
     if constants is None:
         return None
-    # The number of a rule stands for its line, so that its control is found again.
-    rules = tuple(
-        replace(control.rule, place=Location(profile.name, at))
-        for at, control in enumerate(profile.controls)
-        if isinstance(control, AuditRule)
-    )
-    target = replace(NOWHERE.likely_target(rules), auditctl=constants.auditctl)
-    found = load_rules(rules, target)
+    found = load_as_measured(numbered_rules(profile), constants)
     numbered: list[tuple[int, KernelRule]] = []
     for rule in found.rules:
         place = None if rule.source is None else rule.source.place
         if place is None or place.line is None:
             return None
-        numbered.append((place.line, rule))
+        numbered.append((place.line - 1, rule))
     if not numbered or found.failing:
         return None
     try:
@@ -206,7 +202,7 @@ def _nothing(_group: Group) -> Predictions:
 
 def trials_in_words(controls: int) -> str:
     """Return the trials that follow the first ones, before it is known what fires."""
-    groups = controls.bit_length() + 2
+    groups = 1 + len(separating_groups(range(controls), (), ""))
     return (
         f"then about {count(groups, 'trial')} that leave out groups of controls, and two for each"
         " control that fires or whose predicted cost is off"

@@ -98,23 +98,18 @@ def constants_for(
     """
     if kernel is None and cpu == _CPU:
         return Constants.of_debian(), ()
-    wanted, cache = MachineOptions(kernel=kernel, cpu=cpu), Cache()
+    wanted = MachineOptions(kernel=kernel, cpu=cpu)
     names.check(_MACHINE, wanted)
     machine = until_done(names.make(_MACHINE, wanted, monitor))
-    found, environment = (
-        kernel_constants.kept_constants(machine, cache),
-        machine.environment(Boot()),
-    )
-    shipped = Constants.of_debian()
-    if found is None and kernel_constants.fits(shipped, environment):
-        return shipped, kernel_constants.note_other_release(shipped, environment)
+    found, of_another = kernel_constants.constants_at_hand(machine, Cache())
     if found is None:
+        environment = machine.environment(Boot())
         raise InputError(
             f"there are no constants for kernel {environment.get('kernel')}, processor model {cpu},"
             f" QEMU {environment.get('qemu')}; a prediction from another's would be wrong",
             hint=_fit(kernel, cpu),
         )
-    return found, ()
+    return found, of_another
 
 
 def _fit(kernel: Path | None, cpu: str) -> str:

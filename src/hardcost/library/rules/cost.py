@@ -132,13 +132,10 @@ def _constants(request: MeasuredCostRequest, monitor: Monitor) -> tuple[Constant
     wanted, cache = MachineOptions(kernel=kernel, cpu=cpu), Cache()
     names.check(_MACHINE, wanted)
     machine = until_done(names.make(_MACHINE, wanted, monitor))
-    found = None if fit else kernel_constants.kept_constants(machine, cache)
+    found, notes = (None, ()) if fit else kernel_constants.constants_at_hand(machine, cache)
+    for note in notes:
+        monitor.note(note)
     if found is None:
-        shipped, environment = Constants.of_debian(), machine.environment(Boot())
-        if not fit and kernel_constants.fits(shipped, environment):
-            for note in kernel_constants.note_other_release(shipped, environment):
-                monitor.note(note)
-            return shipped, machine
         monitor.note(
             "fitting the constants for this kernel in a guest; this takes about three minutes …"
         )

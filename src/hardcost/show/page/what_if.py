@@ -194,9 +194,7 @@ def _control(
 
 def _saving(item: Item, bill: Itemised) -> float:
     """Return the saving without a control: of the only rule, the price of having any, too."""
-    if bill.rules != (item.control,):
-        return item.cost
-    return item.cost + math.fsum(one.cost for one in bill.fixed if one.metric == item.metric)
+    return item.cost + (_fixed_price(item, bill) if bill.rules == (item.control,) else 0.0)
 
 
 def _cost_alone(item: Item, bill: Itemised) -> float:
@@ -206,9 +204,12 @@ def _cost_alone(item: Item, bill: Itemised) -> float:
     """
     if item.alone is not None:
         return item.alone
-    if item.control not in bill.rules:
-        return item.cost
-    return item.cost + math.fsum(one.cost for one in bill.fixed if one.metric == item.metric)
+    return item.cost + (_fixed_price(item, bill) if item.control in bill.rules else 0.0)
+
+
+def _fixed_price(item: Item, bill: Itemised) -> float:
+    """Return the price of having any rule on an item's metric."""
+    return math.fsum(one.cost for one in bill.fixed if one.metric == item.metric)
 
 
 def _measured_choices(
