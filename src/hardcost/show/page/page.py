@@ -82,8 +82,8 @@ _WORDS = 70
 _LETTER, _PADDING, _SENTENCE = 0.5, 1.2, 19.0
 """Approximate least width of a digit, a cell's padding and a row's text in a table, in rem."""
 
-_SAID = 300
-"""Most characters that each marked cell repeats of the notes below its table."""
+_REPEATED = 50_000
+"""Most characters for notes in the cells of a table, beside those below it."""
 
 _STEPS = (20, 35, 50, 65, 74)
 """Widths of tables, in rem; narrower windows have to scroll them."""
@@ -185,6 +185,7 @@ def _template() -> Template:
     environment.filters["cell_width"] = _cell_width
     environment.filters["coded"] = _mark_code
     environment.filters["behind"] = _behind
+    environment.globals["mark"] = MARK
     return environment.get_template("report.html.j2")
 
 
@@ -199,12 +200,11 @@ def _subtitle(finding: Finding) -> str:
     return f"{what}; {instrument_and_machine(finding)}"
 
 
-def _behind(notes: Sequence[str], text: str) -> str:
-    """Return the notes that explain a cell's mark, or where they are; nothing if it has none."""
-    if MARK not in text:
-        return ""
-    said = " ".join(note for note in notes if note.startswith(MARK))
-    return said if len(said) <= _SAID else f"{MARK} see below the table"
+def _behind(grid: Grid) -> str:
+    """Return the notes that explain marked cells, if so many cells can repeat them."""
+    said = " ".join(note for note in grid.notes if note.startswith(MARK))
+    marked = sum(MARK in cell for column in (*grid.labels, *grid.columns) for cell in column.cells)
+    return said if marked * len(said) <= _REPEATED else ""
 
 
 def _pages(grid: Grid) -> list[Grid]:

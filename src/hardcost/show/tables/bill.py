@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -60,6 +61,9 @@ from hardcost.units import count, join_in_prose, visible
 _CHANCE = "(~0)"
 _ALONE = "what the control costs by itself, with nothing else of the profile on"
 _CHOSEN, _NAMED = 4, 3
+
+_RANGES = 10_000
+"""Most costs in the table of every cost that have their intervals beside them."""
 
 _BARS = 20
 """Most bars of a metric in the table of every cost."""
@@ -179,14 +183,29 @@ def matrix_grid(finding: Bill) -> Grid:
     """
     rows = rows_of_bill(finding)
     measured = [account for account in rows.accounts if account.metric != AVERAGE]
-    grid = _items_grid(finding, rows, rows.entries, (), measured)
+    entries: Sequence[BillRow] = rows.entries
+    notes: list[str] = []
+    if len(entries) * len(measured) > _RANGES:
+        entries = [_without_intervals(entry) for entry in entries]
+        shell = shlex.join(["hardcost", "report", finding.run, "--format", "json"])
+        notes = [f"`{visible(shell)}` prints intervals, where costs have any."]
+    grid = _items_grid(finding, rows, entries, (), measured)
     columns = tuple(
         ColumnGroup("", (replace(column, header=group.title, bars=_tallest(column.bars)),))
         for group in without_optional(grid).groups
         for column in group.columns
     )
     title = f"Every cost: {_unit(finding, rows)}"
-    return share_numbers(replace(grid, groups=columns, title=title, flowing=True))
+    notes = [*grid.notes, *notes]
+    whole = replace(grid, groups=columns, title=title, notes=tuple(notes), flowing=True)
+    return share_numbers(whole)
+
+
+def _without_intervals(entry: BillRow) -> BillRow:
+    points = {
+        metric: replace(item, low=item.cost, high=item.cost) for metric, item in entry.items.items()
+    }
+    return replace(entry, items=points)
 
 
 def _tallest(bars: tuple[float, ...]) -> tuple[float, ...]:
