@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from auditrules.kernel import records
@@ -45,11 +45,14 @@ def prove_equal(
     relation: Relation = EXACT,
     seconds: float = DEFAULT_SECONDS,
     release: lookup.Release = lookup.OLDEST,
+    agreed: set[Hashable] | None = None,
 ) -> Result:
     """Say whether two sets satisfy the relation for all events, under a release of Linux.
 
     If a watched path may or may not be a directory, the answer holds for both kinds.
-    `seconds` bounds all of the work, in processor time of this process.
+    `seconds` bounds all of the work, in processor time of this process. `agreed` holds questions
+    that were answered before, in whichever proof: in what they ask about, no event is treated
+    differently. Proofs of much the same rules, such as those for several releases, can share it.
 
     Raises:
         DuplicateError: A set holds a rule twice, so that the kernel refuses the later one.
@@ -57,22 +60,24 @@ def prove_equal(
     """
     for rules in (a, b):
         check_distinct(rules)
-    return _Proof(tuple(a), tuple(b), relation, Effort(seconds), release).result()
+    known = set() if agreed is None else agreed
+    return _Proof(tuple(a), tuple(b), relation, Effort(seconds), release, known).result()
 
 
 class _Proof:
     """A proof about two sets in progress."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  (what is asked, and what is known)
         self,
         a: tuple[KernelRule, ...],
         b: tuple[KernelRule, ...],
         relation: Relation,
         effort: Effort,
         release: lookup.Release,
+        agreed: set[Hashable],
     ) -> None:
         self.a, self.b, self.relation, self.effort = a, b, relation, effort
-        self.release = release
+        self.release, self.agreed = release, agreed
         self.split_a, self.split_b = split_kinds(a), split_kinds(b)
         self.surely_directories = surely_directories((*a, *b))
         self.classes = self.solved = 0
@@ -120,13 +125,17 @@ class _Proof:
         if found_elsewhere is not None:
             return found_elsewhere
         best: Difference | None = None
-        for found in self._open_classes():
+        context = self._context()
+        for question, found in self._open_classes():
+            if (context, question) in self.agreed:
+                continue
             try:
                 difference = self._solve(found)
             except (UnsupportedError, UndecidedError) as error:
                 self.reasons.append(str(error))
                 continue
             if difference is None:
+                self.agreed.add((context, question))
                 continue
             if best is None or example.oddity(difference.event) < example.oddity(best.event):
                 best = difference
@@ -134,10 +143,20 @@ class _Proof:
                 break
         return best
 
-    def _open_classes(self) -> list[CallClass]:
-        """Return the classes in which the sets are not the same by their words, each but once."""
+    def _context(self) -> Hashable:
+        """Return all but a class and its rules that decides whether the sets agree about it."""
+        excluding = (other_lists.rules_on(FilterList.EXCLUDE, one) for one in (self.a, self.b))
+        hidden = self.hiding and (self.hiding.filesystem, self.hiding.by_a)
+        files = self.filesystem, hidden, self.surely_directories, self._files_differ()
+        return self.relation, *excluding, *files, self._heard
+
+    def _open_classes(self) -> list[tuple[Hashable, CallClass]]:
+        """Return the classes in which the sets are not the same by their words, each but once.
+
+        Before each is what is asked about it: the question is the same where that is.
+        """
         arches = [arch for arch in ARCHES if not (self.relation.no_b32 and arch == "b32")]
-        found: dict[object, CallClass] = {}
+        found: dict[Hashable, CallClass] = {}
         keys = not self.relation.ignore_keys
         for one in classes(self.split_a, self.split_b, arches, self.release, keys=keys):
             self.effort.check()
@@ -153,7 +172,9 @@ class _Proof:
                 if example.rank(part) < example.rank(known):
                     found[key] = part
         self.solved = len(found)
-        return sorted(found.values(), key=lambda one: (example.rank(one), one.arch != "b64"))
+        return sorted(
+            found.items(), key=lambda one: (example.rank(one[1]), one[1].arch != "b64")
+        )
 
     def _by_signals(self, found: CallClass) -> list[CallClass]:
         """Return a class, in two where one set alone notes whom some of its calls send signals."""
@@ -178,6 +199,11 @@ class _Proof:
         if self.hiding and (self._hidden_matters(rules) or slots_needed(rules)):
             return True
         return self.counted[0] != self.counted[1] and not self.relation.ignore_raised
+
+    @property
+    def _heard(self) -> tuple[bool, bool]:
+        """Whether each set's machine writes a record that is asked for elsewhere."""
+        return (True, True) if self.raised_anyway else self.counted
 
     def _files_differ(self) -> bool:
         """Return whether a requested record lacks its files under one set alone.
@@ -247,12 +273,11 @@ class _Proof:
             written = negation(other_lists.drops(atoms, self.a, records.PATH))
             named = all_of([atoms.visits(0), atoms.leads(0), written])
             noted_otherwise = any_of([noted_otherwise, named])
-        heard = (True, True) if self.raised_anyway else self.counted
         return atoms, disagreement(
             said[0],
             said[1],
             self.relation,
-            heard=heard,
+            heard=self._heard,
             noted_otherwise=noted_otherwise,
             dropped=(
                 other_lists.drops(atoms, self.a, records.SYSCALL),
