@@ -14,7 +14,7 @@ from auditrules.read import parse
 from auditrules.tables.lookup import RELEASES, Release
 
 
-def proofs(
+def proofs(  # noqa: PLR0913, PLR0917  (what is asked, and what is known)
     content: str,
     parts: Sequence[Sequence[Reading]],
     target: Target,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
 from auditrules.kernel import records
@@ -12,11 +12,18 @@ from auditrules.model.kernel_lists import accepted_rules, check_distinct
 from auditrules.model.kernel_rule import FilterList, KernelRule
 from auditrules.prove import example, other_lists
 from auditrules.prove.assumptions import assumptions
-from auditrules.prove.call_classes import CallClass, RuleRest, classes, in_any_order
+from auditrules.prove.call_classes import (
+    CallClass,
+    RuleRest,
+    Source,
+    classes,
+    in_any_order,
+)
 from auditrules.prove.example import Example
+from auditrules.prove.few_changes import changed_rules
 from auditrules.prove.formulas import Atoms, UnsupportedError
 from auditrules.prove.other_lists import HidingError
-from auditrules.prove.outcome import disagreement, slots_needed, verdicts
+from auditrules.prove.outcome import disagreement, slots_needed, unlike, verdicts
 from auditrules.prove.relation import Difference, ProverError, Relation, Result
 from auditrules.prove.solver import (
     Effort,
@@ -39,7 +46,7 @@ DEFAULT_SECONDS = 60.0
 """The processor time after which a proof is given up (seconds)."""
 
 
-def prove_equal(
+def prove_equal(  # noqa: PLR0913, PLR0917  (what is asked, and what is known)
     a: Sequence[KernelRule],
     b: Sequence[KernelRule],
     relation: Relation = EXACT,
@@ -172,9 +179,7 @@ class _Proof:
                 if example.rank(part) < example.rank(known):
                     found[key] = part
         self.solved = len(found)
-        return sorted(
-            found.items(), key=lambda one: (example.rank(one[1]), one[1].arch != "b64")
-        )
+        return sorted(found.items(), key=lambda one: (example.rank(one[1]), one[1].arch != "b64"))
 
     def _by_signals(self, found: CallClass) -> list[CallClass]:
         """Return a class, in two where one set alone notes whom some of its calls send signals."""
@@ -223,7 +228,39 @@ class _Proof:
     def _can_record(self, rules: Sequence[RuleRest]) -> bool:
         return not self.relation.ignore_raised or any(part.always for part in rules)
 
+    def _agrees_by_changes(self, found: CallClass) -> bool:
+        """Say whether the sets surely agree about a class, by the few rules in which they differ.
+
+        Records have to be the same where the sets decide the same.
+        """
+        excluding = (other_lists.rules_on(FilterList.EXCLUDE, one) for one in (self.a, self.b))
+        if self.hiding or self._files_differ() or self._notes_differ(found):
+            return False
+        if self._heard[0] != self._heard[1] or next(excluding) != next(excluding):
+            return False
+        pairs = changed_rules([part for _, part in found.a], [part for _, part in found.b])
+        return pairs is not None and all(self._decide_alike(found.source, *pair) for pair in pairs)
+
+    def _decide_alike(self, source: Source, a: Sequence[RuleRest], b: Sequence[RuleRest]) -> bool:
+        """Say whether two lists surely decide the same about every call of a source."""
+        atoms = Atoms(source, slots_needed([*a, *b]))
+        keys = _number_keys([*a, *b])
+        try:
+            one, other = (verdicts(atoms, parts, keys) for parts in (a, b))
+            return self._solver([unlike(one, other)], atoms).solve() is None
+        except (UnsupportedError, UndecidedError):
+            return False  # all rules may say it
+
+    def _solver(self, formulas: Iterable[Formula], atoms: Atoms) -> Solver:
+        """Return a solver with formulas and what holds of their unknowns."""
+        solver = Solver(self.effort)
+        solver.add([*formulas, *atoms.laws()])
+        solver.add(held for path, held in atoms.kinds.items() if path in self.surely_directories)
+        return solver
+
     def _solve(self, found: CallClass) -> Difference | None:
+        if self._agrees_by_changes(found):
+            return None
         # Who requested a record matters only where rules drop records by their type.
         asking = records.RAISING if self._excluding else records.RAISING[:1]
         each = (self._solve_for(found, kind) for kind in asking)
@@ -237,9 +274,7 @@ class _Proof:
     def _solve_for(self, found: CallClass, raised_by: int) -> Difference | None:
         """Return a difference in a class; `raised_by` is the record type that requests a record."""
         atoms, differ = self._differences(found, raised_by)
-        solver = Solver(self.effort)
-        solver.add([differ, *atoms.laws()])
-        solver.add(held for path, held in atoms.kinds.items() if path in self.surely_directories)
+        solver = self._solver([differ], atoms)
         if self.filesystem is None:  # rules hide the files of every file system
             solver.add(atoms.no_files())
         wishes = example.wishes(atoms, found.arch, example.best_call(found))
