@@ -163,7 +163,7 @@ class RuleChanges:
                     break
                 other = (left & -left).bit_length() - 1
                 if other in lines and self._drop_if_shadowed(number, by=other):
-                    covering.add(min(number, other), lines[min(number, other)].rule)
+                    covering.put(min(number, other), lines[min(number, other)].rule)
 
     def _drop_if_shadowed(self, number: int, by: int) -> bool:
         """Drop a rule if another pre-empts it; say whether the two became one."""
