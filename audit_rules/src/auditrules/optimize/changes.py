@@ -216,7 +216,7 @@ class RuleChanges:
             if self.allowance.allows_order(lines, joined):
                 self.lines = lines
                 self.allowance.take_change(both, attempt.after)
-                pairs.join(pair, both, attempt.after)
+                pairs.join(pair, attempt.after)
                 return True
         return False
 
