@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from hardcost.analysis.bill.fixed_price import (
     NOTHING,
@@ -21,9 +21,10 @@ from hardcost.analysis.estimates.estimates import (
     total,
 )
 from hardcost.analysis.estimates.resolution import interaction_bound, smallest_distinguishable
+from hardcost.analysis.verification.groups import Predictions
 from hardcost.analysis.verification.weighing import Confirmed
 from hardcost.controls.control import Control, Profile, requirements_of
-from hardcost.model.finding.bill import Item, Itemised, Sum, Total
+from hardcost.model.finding.bill import Item, Itemised, Sum, Total, Verification
 from hardcost.model.role import Alone, Baseline, Fired, Role, Whole, Without
 from hardcost.model.workload import MetricId, metric_among
 from hardcost.plan.first_rule import indices_paid_for
@@ -32,6 +33,19 @@ from hardcost.store.record import Record
 
 Confirmations = Mapping[int, Mapping[MetricId, Confirmed]]
 """Predicted costs that groups confirmed, by the control's index and the metric."""
+
+
+@dataclass(frozen=True)
+class BillRecords:
+    """The records of a bill's trials; if it was verified, the costs that groups confirmed, and how.
+
+    `alone` are the predicted costs of confirmed controls by themselves, which no trial confirmed.
+    """
+
+    records: tuple[Record, ...]
+    confirmed: Confirmations = field(default_factory=dict)
+    verification: Verification | None = None
+    alone: Mapping[int, Predictions] = field(default_factory=dict)
 
 
 def itemise(
@@ -152,9 +166,8 @@ def _verified_item(  # noqa: PLR0913, PLR0917  (as of a measured one)
     least: float,
 ) -> Item:
     """Return the item of a predicted cost that groups confirmed."""
-    cost = Estimate(found.cost, found.cost - least, found.cost + least)
     return replace(
-        _item(profile, index, whole, fired, cost),
+        _item(profile, index, whole, fired, found.estimate(least)),
         known="verified",
         groups=found.groups,
         smallest_group=found.smallest,

@@ -69,6 +69,17 @@ class PredictedSavings:
             for metric, calls in self._calls.items()
         }
 
+    def alone(self, control: int) -> Predictions:
+        """Return the cost of a control by itself, by metric; {} if it is no rule."""
+        rules = [rule for its, rule in self._rules if its == control]
+        if not rules:
+            return {}
+        only = semantics.load(rules)
+        return {
+            metric: sum(one.total for one in self._predict(calls, only))
+            for metric, calls in self._calls.items()
+        }
+
     @cached_property
     def _whole(self) -> dict[MetricId, list[Prediction]]:
         return {

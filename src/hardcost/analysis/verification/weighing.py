@@ -73,6 +73,10 @@ class Confirmed:
     groups: int
     smallest: int
 
+    def estimate(self, least: float) -> Estimate:
+        """Return the cost, known to within the smallest distinguishable one."""
+        return Estimate(self.cost, self.cost - least, self.cost + least)
+
 
 @dataclass(frozen=True)
 class Weighed:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from auditrules.cost.constants import Constants
 from auditrules.kernel.field_tests import UnresolvedError
 from auditrules.model.kernel_lists import DuplicateError
 from auditrules.model.kernel_rule import KernelRule
-from hardcost.analysis.bill.itemise import Confirmations, fired_counts
+from hardcost.analysis.bill.itemise import BillRecords, fired_counts
 from hardcost.analysis.estimates.estimates import by_metric, shift
 from hardcost.analysis.estimates.resolution import smallest_distinguishable
 from hardcost.analysis.verification.groups import (
@@ -27,13 +27,15 @@ from hardcost.analysis.verification.weighing import (
     weigh,
 )
 from hardcost.controls.control import Profile, requirements_of
+from hardcost.instruments.names import instrument_named
+from hardcost.library.bills import prediction
 from hardcost.library.bills.prediction import load_as_measured, numbered_rules
+from hardcost.library.measurement import Measuring, PlannedRun
 from hardcost.measure.asking import answer_questions
-from hardcost.measure.run import Run
+from hardcost.measure.run import Run, environment_of
 from hardcost.mechanisms.audit import AuditRule
 from hardcost.model.finding.bill import Verification
 from hardcost.model.role import Alone, Baseline, Role, Whole, Without
-from hardcost.model.workload import Workload
 from hardcost.plan import leave_one_out
 from hardcost.plan.first_rule import indices_paid_for
 from hardcost.plan.plan import Plan
@@ -46,24 +48,19 @@ _BY_ITSELF = (Without, Alone)
 _NO_MODEL = "the assumption that each costs 0"
 
 
-@dataclass(frozen=True)
-class VerifiedBill:
-    """The records of a verified bill, the costs that groups confirmed, and how."""
-
-    records: tuple[Record, ...]
-    confirmed: Confirmations
-    verification: Verification | None
-
-
-def is_verifiable(profile: Profile, workloads: Sequence[Workload]) -> bool:
-    """Say whether a bill can be verified: there is a prediction for what is measured."""
+def hindrances(profile: Profile, how: Measuring) -> Iterator[str]:
+    """Yield what can't be verified in groups about a bill."""
+    if how.running or not instrument_named(how.measured_by).exact:
+        yield "times, only for instructions counted in guests"
     builds = any(one.builds for one in profile.controls)
-    return not builds and [one.name for one in workloads] == [syscalls.NAME]
+    if builds or [one.name for one in how.workloads_of_profile] != [syscalls.NAME]:
+        yield "this profile under this workload: only what controls cost system calls is predicted"
 
 
-def is_worth_verifying(profile: Profile) -> bool:
-    """Say whether a profile has enough controls for groups of them."""
-    return sum(not one.in_baseline for one in profile.controls) >= FEWEST
+def is_verified_unasked(profile: Profile, how: Measuring) -> bool:
+    """Say whether a bill is verified in groups if the user wants no other method."""
+    enough = sum(not one.in_baseline for one in profile.controls) >= FEWEST
+    return enough and not any(hindrances(profile, how))
 
 
 def first_trials(plan: Plan) -> Plan:
@@ -73,12 +70,8 @@ def first_trials(plan: Plan) -> Plan:
 
 
 def verify_in_groups(
-    profile: Profile,
-    plan: Plan,
-    run: Run,
-    first: Sequence[Record],
-    constants: Constants | None,
-) -> VerifiedBill:
+    profile: Profile, plan: Plan, run: Run, first: Sequence[Record], how: Measuring
+) -> BillRecords:
     """Have groups of a profile's controls left out until each is confirmed or measured.
 
     `plan` is that of single trials, `first` are the records of its `first_trials`.
@@ -86,9 +79,10 @@ def verify_in_groups(
     Raises:
         HardcostError: A trial failed.
     """
+    constants, _ = prediction.constants_for(run.machine, how, environment_of(first))
     asked = _Weighing(profile, plan, run, first, constants)
     if not asked.task.least:
-        return VerifiedBill(tuple(first), {}, None)
+        return BillRecords(tuple(first))
     weighed = answer_questions(weigh(asked.task), asked.measure)
     verification = Verification(
         groups=len(weighed.groups),
@@ -96,8 +90,11 @@ def verify_in_groups(
         prior=asked.prior,
         escaping=escaping_share(len(weighed.groups)),
     )
-    return VerifiedBill(
-        tuple(asked.records), weighed.confirmed, verification if weighed.confirmed else None
+    return BillRecords(
+        tuple(asked.records),
+        weighed.confirmed,
+        verification if weighed.confirmed else None,
+        {one: asked.predict_alone(one) for one in weighed.confirmed},
     )
 
 
@@ -115,7 +112,7 @@ class _Weighing:
         self.records = list(first)
         self._plan, self._run = plan, run
         self._ends = [one for one in first if one.role in {Baseline(), Whole()}]
-        predicted = _predicted_savings(profile, constants)
+        self._predicted = predicted = _predicted_savings(profile, constants)
         known = set() if predicted is None else predicted.controls
         self.prior = _NO_MODEL if constants is None or not known else _model_words(constants)
         self.task = WeighingTask(
@@ -132,24 +129,35 @@ class _Weighing:
             seed=plan.study,
         )
 
+    def predict_alone(self, control: int) -> Predictions:
+        """Return the predicted cost of a control by itself, by metric."""
+        costs = {} if self._predicted is None else self._predicted.alone(control)
+        return {metric: costs.get(metric, 0.0) for metric in self.task.least}
+
     def measure(self, question: GroupQuestion) -> tuple[Savings, ...]:
         """Measure groups that are left out, and controls alone; return what the groups save."""
         self._run.monitor.note(question.why)
-        groups = [tuple(sorted(group)) for group in question.left_out]
+        roles = [self._role_without(group) for group in question.left_out]
         wanted: list[Role] = [Alone(one) for one in question.alone]
-        plans = [leave_one_out.kept_plan(self._plan, group) for group in groups]
+        plans = [
+            leave_one_out.kept_plan(self._plan, role.controls)
+            for role in roles
+            if isinstance(role, Without)
+        ]
         plans.append(leave_one_out.trials_of_roles(self._plan, wanted))
         trials = tuple(trial for plan in plans for trial in plan.trials)
         records = self._run.measure_plan(replace(self._plan, trials=trials)).records
         self.records += records
         series = by_metric((*self._ends, *records))
         return tuple(
-            {
-                metric: shift(known[Whole()], known[Without(group)])
-                for metric, known in series.items()
-            }
-            for group in groups
+            {metric: shift(known[Whole()], known[role]) for metric, known in series.items()}
+            for role in roles
         )
+
+    def _role_without(self, group: Group) -> Baseline | Without:
+        """Return the role of the profile without a group; without all, it is the baseline."""
+        everything = group == frozenset(self.task.controls)
+        return Baseline() if everything else Without(tuple(sorted(group)))
 
 
 def _suspects(profile: Profile, predicted: set[int], first: Sequence[Record]) -> frozenset[int]:
@@ -200,8 +208,14 @@ def _nothing(_group: Group) -> Predictions:
     return {}
 
 
-def trials_in_words(controls: int) -> str:
-    """Return the trials that follow the first ones, before it is known what fires."""
+def with_what_follows(planned: PlannedRun, profile: Profile) -> PlannedRun:
+    """Return the first trials with a note of those that follow, before it is known what fires."""
+    number = sum(not one.in_baseline for one in profile.controls)
+    notes = (*planned.plan.notes, _trials_in_words(number))
+    return replace(planned, plan=replace(planned.plan, notes=notes))
+
+
+def _trials_in_words(controls: int) -> str:
     groups = 1 + len(separating_groups(range(controls), (), ""))
     return (
         f"then about {count(groups, 'trial')} that leave out groups of controls, and two for each"
