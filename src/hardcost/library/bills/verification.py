@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from auditrules.cost.constants import Constants
@@ -18,7 +19,7 @@ from hardcost.analysis.verification.groups import (
     escaping_share,
     separating_groups,
 )
-from hardcost.analysis.verification.savings import PredictedSavings
+from hardcost.analysis.verification.savings import ExpectedSavings, PredictedSavings
 from hardcost.analysis.verification.weighing import (
     FEWEST,
     GroupQuestion,
@@ -29,6 +30,7 @@ from hardcost.analysis.verification.weighing import (
 from hardcost.controls.control import Profile, requirements_of
 from hardcost.instruments.names import instrument_named
 from hardcost.library.bills import prediction
+from hardcost.library.bills.earlier import earlier_costs
 from hardcost.library.bills.prediction import load_as_measured, numbered_rules
 from hardcost.library.measurement import Measuring, PlannedRun
 from hardcost.measure.asking import answer_questions
@@ -36,6 +38,7 @@ from hardcost.measure.run import Run, environment_of
 from hardcost.mechanisms.audit import AuditRule
 from hardcost.model.finding.bill import Verification
 from hardcost.model.role import Alone, Baseline, Role, Whole, Without
+from hardcost.model.workload import MetricId
 from hardcost.plan import leave_one_out
 from hardcost.plan.first_rule import indices_paid_for
 from hardcost.plan.plan import Plan
@@ -88,6 +91,11 @@ def verify_in_groups(
         groups=len(weighed.groups),
         wrong=tuple(profile.controls[one].name for one in weighed.wrong),
         prior=asked.prior,
+        earlier=tuple(
+            profile.controls[one].name
+            for one in sorted(weighed.confirmed)
+            if one in asked.expected.corrections
+        ),
         escaping=escaping_share(len(weighed.groups)),
     )
     return BillRecords(
@@ -112,27 +120,38 @@ class _Weighing:
         self.records = list(first)
         self._plan, self._run = plan, run
         self._ends = [one for one in first if one.role in {Baseline(), Whole()}]
-        self._predicted = predicted = _predicted_savings(profile, constants)
-        known = set() if predicted is None else predicted.controls
+        self._model = model = _predicted_savings(profile, constants)
+        known = set() if model is None else model.controls
         self.prior = _NO_MODEL if constants is None or not known else _model_words(constants)
+        least = {
+            metric: smallest_distinguishable(metric, series).cost
+            for metric, series in by_metric(first).items()
+        }
+        fired = _fired(first)
+        earlier = {
+            at: costs
+            for at, costs in _from_earlier(profile, run, first, least).items()
+            if at not in _together(fired)
+        }
+        self.expected = ExpectedSavings(model or _nothing, earlier, least)
+        unforeseen = {at for _, at in fired} | _without_model(profile, known)
+        suspects = _measured_anyway(profile) | unforeseen - earlier.keys()
         self.task = WeighingTask(
             controls=tuple(
                 at for at, control in enumerate(profile.controls) if not control.in_baseline
             ),
-            suspects=_suspects(profile, known, first),
+            suspects=frozenset(at for at in suspects if not profile.controls[at].in_baseline),
             booting=frozenset(at for at, control in enumerate(profile.controls) if control.boots),
-            predicted=predicted or _nothing,
-            least={
-                metric: smallest_distinguishable(metric, series).cost
-                for metric, series in by_metric(first).items()
-            },
+            predicted=self.expected,
+            least=least,
             seed=plan.study,
         )
 
     def predict_alone(self, control: int) -> Predictions:
         """Return the predicted cost of a control by itself, by metric."""
-        costs = {} if self._predicted is None else self._predicted.alone(control)
-        return {metric: costs.get(metric, 0.0) for metric in self.task.least}
+        costs = {} if self._model is None else self._model.alone(control)
+        more = self.expected.corrections.get(control, {})
+        return {one: costs.get(one, 0.0) + more.get(one, 0.0) for one in self.task.least}
 
     def measure(self, question: GroupQuestion) -> tuple[Savings, ...]:
         """Measure groups that are left out, and controls alone; return what the groups save."""
@@ -160,22 +179,44 @@ class _Weighing:
         return Baseline() if everything else Without(tuple(sorted(group)))
 
 
-def _suspects(profile: Profile, predicted: set[int], first: Sequence[Record]) -> frozenset[int]:
-    """Return the controls that are measured by themselves from the start.
+def _measured_anyway(profile: Profile) -> set[int]:
+    """Return the controls that no group says enough about.
 
-    They fired, no model predicts them, they bear a price for all rules, or another control goes
-    with them.
+    They are whole systems, bear a price for all rules, or another control goes with them.
     """
     controls = profile.controls
     payers = indices_paid_for(controls)
-    found = {index for (_, index), times in (fired_counts(first) or {}).items() if times}
-    found |= {at for at, one in enumerate(controls) if one.whole_system or one.requires}
+    found = {at for at, one in enumerate(controls) if one.whole_system or one.requires}
     found |= {controls.index(need) for one in controls for need in requirements_of(one, controls)}
-    found |= {
-        at for at, one in enumerate(controls) if isinstance(one, AuditRule) and at not in predicted
+    return found | (set(payers) if len(payers) == 1 else set())
+
+
+def _without_model(profile: Profile, predicted: set[int]) -> set[int]:
+    """Return the audit rules that the cost model says nothing about."""
+    return {
+        at
+        for at, one in enumerate(profile.controls)
+        if isinstance(one, AuditRule) and at not in predicted
     }
-    found |= set(payers) if len(payers) == 1 else set()
-    return frozenset(at for at in found if not controls[at].in_baseline)
+
+
+def _fired(first: Sequence[Record]) -> set[tuple[MetricId, int]]:
+    """Return the metrics and controls that fired on them, whose cost no model knows well."""
+    return {where for where, times in (fired_counts(first) or {}).items() if times}
+
+
+def _together(fired: Collection[tuple[MetricId, int]]) -> set[int]:
+    """Return the controls that fired where another did: one left out saves little of a record."""
+    on = Counter(metric for metric, _ in fired)
+    return {at for metric, at in fired if on[metric] > 1}
+
+
+def _from_earlier(
+    profile: Profile, run: Run, first: Sequence[Record], metrics: Collection[MetricId]
+) -> dict[int, Predictions]:
+    """Return what earlier bills say that a profile's controls cost."""
+    known = earlier_costs(run, environment_of(first), metrics)
+    return {at: known[one.name] for at, one in enumerate(profile.controls) if one.name in known}
 
 
 def _predicted_savings(profile: Profile, constants: Constants | None) -> PredictedSavings | None:
