@@ -151,7 +151,7 @@ class Choices:
         found = {
             metric: shift(known[Whole()], known[without])
             if confirmed is None
-            else confirmed[metric].estimate(self._least[metric])
+            else confirmed[metric].cost
             for metric, known in self._series.items()
         }
         return found if self.mix is None else self.mix.with_mean_of(found)

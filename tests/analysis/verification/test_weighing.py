@@ -86,7 +86,7 @@ def missed(bench: Bench, found: Weighed) -> list[int]:
     return [
         one
         for one, costs in found.confirmed.items()
-        if abs(costs[bench.metric].cost - EACH - bench.errors.get(one, 0.0)) > 0.5
+        if abs(costs[bench.metric].cost.value - EACH - bench.errors.get(one, 0.0)) > 0.5
     ]
 
 

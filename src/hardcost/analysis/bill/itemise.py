@@ -59,7 +59,7 @@ def itemise(
     floating point too, since all values are multiples of 1/1024. An item whose interval includes
     both sides of 0, or that placebos reach too, is not resolved and goes into the rest. So does an
     interaction that chance alone could produce. The costs of the `confirmed` controls are the
-    predictions that groups confirmed, known to within the smallest distinguishable cost.
+    predictions that groups confirmed.
     """
     metrics = by_metric(records)
     fired = fired_counts(records)
@@ -73,7 +73,7 @@ def itemise(
         price = fixed_price(known, floor.cost)
         prices = dict.fromkeys(sole, price)
         candidates = [
-            _verified_item(profile, index, whole, fired, found[metric], floor.cost)
+            _verified_item(profile, index, whole, fired, found[metric])
             if (found := (confirmed or {}).get(index)) is not None
             else _measured_item(profile, index, known, whole, fired, prices.get(index, NOTHING))
             for index, control in enumerate(profile.controls)
@@ -157,17 +157,16 @@ def _measured_item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
     return replace(item, alone=alone.value, alone_low=alone.low, alone_high=alone.high)
 
 
-def _verified_item(  # noqa: PLR0913, PLR0917  (as of a measured one)
+def _verified_item(
     profile: Profile,
     index: int,
     whole: Total,
     fired: Mapping[tuple[MetricId, int], int] | None,
     found: Confirmed,
-    least: float,
 ) -> Item:
     """Return the item of a predicted cost that groups confirmed."""
     return replace(
-        _item(profile, index, whole, fired, found.estimate(least)),
+        _item(profile, index, whole, fired, found.cost),
         known="verified",
         groups=found.groups,
         smallest_group=found.smallest,

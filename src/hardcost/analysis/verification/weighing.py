@@ -67,15 +67,15 @@ class GroupQuestion:
 
 @dataclass(frozen=True)
 class Confirmed:
-    """A predicted cost, and the groups that confirmed it: how many, the smallest of how many."""
+    """A predicted cost, and the groups that confirmed it: how many, the smallest of how many.
 
-    cost: float
+    Its interval is that of the group that confirmed it best, and at least the smallest
+    distinguishable cost to each side.
+    """
+
+    cost: Estimate
     groups: int
     smallest: int
-
-    def estimate(self, least: float) -> Estimate:
-        """Return the cost, known to within the smallest distinguishable one."""
-        return Estimate(self.cost, self.cost - least, self.cost + least)
 
 
 @dataclass(frozen=True)
@@ -310,10 +310,17 @@ class _State:
         for metric in self.task.least:
             in_order = self._in_order(metric)
             for one, costs in confirmed.items():
-                sizes = [len(group) for group in in_order if one in group]
+                groups = [group for group in in_order if one in group]
+                half = max(self.task.least[metric], min(self._half(it, metric) for it in groups))
                 cost = on_grid(self._predict(_only(one), metric))
-                costs[metric] = Confirmed(cost, len(sizes), min(sizes))
+                costs[metric] = Confirmed(
+                    Estimate(cost, cost - half, cost + half), len(groups), min(map(len, groups))
+                )
         return Weighed(confirmed, tuple(self.groups), tuple(self._wrong()))
+
+    def _half(self, group: Group, metric: MetricId) -> float:
+        saved = self.groups[group][metric]
+        return on_grid(max(saved.high - saved.value, saved.value - saved.low))
 
 
 def _words(numbers: Mapping[str, int]) -> str:

@@ -120,7 +120,7 @@ class _Weighing:
         self.records = list(first)
         self._plan, self._run = plan, run
         self._ends = [one for one in first if one.role in {Baseline(), Whole()}]
-        self._model = model = _predicted_savings(profile, constants)
+        self._model = model = predicted_savings(profile, constants)
         known = set() if model is None else model.controls
         self.prior = _NO_MODEL if constants is None or not known else _model_words(constants)
         least = {
@@ -219,7 +219,7 @@ def _from_earlier(
     return {at: known[one.name] for at, one in enumerate(profile.controls) if one.name in known}
 
 
-def _predicted_savings(profile: Profile, constants: Constants | None) -> PredictedSavings | None:
+def predicted_savings(profile: Profile, constants: Constants | None) -> PredictedSavings | None:
     """Return the cost model's predictions for a profile's rules; None if it makes none."""
     if constants is None:
         return None
