@@ -13,14 +13,15 @@ from auditrules.load.target import NOWHERE
 from auditrules.model.location import Location
 from hardcost.analysis.bill import itemise, mix
 from hardcost.analysis.bill.budget import Budget, excess
+from hardcost.analysis.bill.itemise import BillRecords
 from hardcost.analysis.choice import frontier, search
 from hardcost.analysis.choice.budgeted_metrics import BudgetedMetrics
 from hardcost.analysis.choice.frontier import Best
 from hardcost.analysis.choice.search import ChoiceResult
-from hardcost.analysis.choice.tradeoff import Kept, Point, Tradeoff
+from hardcost.analysis.choice.tradeoff import Kept
 from hardcost.controls.control import Control, Profile
 from hardcost.errors import InputError
-from hardcost.library.bills import budgets, single
+from hardcost.library.bills import budgets, single, verification
 from hardcost.library.bills.weights import Ranking
 from hardcost.library.choices import Choices
 from hardcost.library.least_budget import LeastBudget
@@ -93,7 +94,7 @@ def preview(request: AdviseRequest, monitor: Monitor | None = None) -> Foreseen:
     Raises:
         HardcostError: Something is wrong with the input, the machine or the store.
     """
-    return _Asked(request, monitor or Silent()).planned.preview()
+    return _Asked(request, monitor or Silent()).preview()
 
 
 @dataclass(frozen=True)
@@ -130,25 +131,39 @@ class _Asked:
         if cheaper.said:
             profile, equal = several.make_alike([profile, cheaper.profile])
             cheaper = dataclasses.replace(cheaper, profile=equal)
-        plan = self._plan(cheaper.profile)
+        plan = self._plan_of(cheaper.profile)
         if cheaper.said:
             plan = leave_one_out.with_original(plan, profile)
         self._profile, self._equivalent = profile, cheaper
-        self.planned = PlannedRun.of(plan, request.how, monitor)
+        self._verified = verification.is_verified_unasked(cheaper.profile, request.how)
+        self._plan = plan
+        self._planned = PlannedRun.of(self._part(plan), request.how, monitor)
+
+    def preview(self) -> Foreseen:
+        """Return what is measured first."""
+        planned = self._planned
+        if self._verified:
+            planned = verification.with_what_follows(planned, self._equivalent.profile)
+        return planned.preview()
 
     def bill_and_choose(self) -> tuple[Advised, Profile]:
         """Bill the profile, choose, and save what was found."""
-        plan, cheaper, wanted, how = self.planned.plan, self._equivalent, self._wanted, self._how
-        with self.planned.begin_run() as run:
+        plan, cheaper, wanted, how = self._plan, self._equivalent, self._wanted, self._how
+        with self._planned.begin_run() as run:
             first = None
             if cheaper.said:
                 first = run.measure_plan(leave_one_out.trials_of_roles(plan, _COMPARED))
                 if not _saves(first.records, wanted, self._monitor):
-                    cheaper, plan = Equivalent(self._profile), self._plan(self._profile)
-            measured = run.measure_plan(plan)
+                    cheaper, plan = Equivalent(self._profile), self._plan_of(self._profile)
+            measured = run.measure_plan(self._part(plan))
+            known = BillRecords(tuple(measured.records))
+            if self._verified:
+                known = verification.verify_in_groups(
+                    cheaper.profile, plan, run, measured.records, how
+                )
             by = Ranking(counts=wanted.counts)
-            bill = single.finding(cheaper.profile, plan, run, measured.records, how, by)
-            choices = Choices(cheaper.profile, plan, run, measured.records)
+            bill = single.finding(cheaper.profile, plan, run, known, how, by)
+            choices = Choices(cheaper.profile, plan, run, known)
             advice = _Advice(choices, wanted, cheaper, bill, self._monitor)
             choice, kept = advice.choice(rounds=_rounds(self._profile))
             noted = dataclasses.replace(bill, notes=(*bill.notes, *advice.notes))
@@ -156,6 +171,10 @@ class _Asked:
             # The run's environment is that of what it measured first.
             found = finish_run(run, advised, first or measured, how)
             return found, choices.part(kept)
+
+    def _part(self, plan: Plan) -> Plan:
+        """Return the trials with which the bill begins."""
+        return verification.first_trials(plan) if self._verified else plan
 
     def _cheaper(self, profile: Profile, *, equivalents: bool) -> Equivalent:
         """Return the profile with audit rules that cost less and record the same, if wanted."""
@@ -165,7 +184,7 @@ class _Asked:
         with self._monitor.work() as tell:
             return with_cheaper_rules(profile, NOWHERE.likely_target(rules), tell)
 
-    def _plan(self, profile: Profile) -> Plan:
+    def _plan_of(self, profile: Profile) -> Plan:
         workloads = self._how.workloads_of_profile
         plan = single.plan_of(profile, workloads, self._how).set_up(self._how.setup)
         return dataclasses.replace(plan, kind="advise")
@@ -210,7 +229,7 @@ class _Advice:
         self._cheaper = cheaper
         self._wanted = wanted
         self.notes: tuple[str, ...] = ()
-        every = frozenset(range(len(choices.controls)))
+        every = choices.every
         if not every:
             raise InputError(f"nothing in the profile {choices.profile.name} can be given up")
         if wanted.counts is not None:
@@ -227,13 +246,8 @@ class _Advice:
             {metric: one.baseline for metric, one in self._totals.items()},
             {metric: one.least for metric, one in self._totals.items()},
         )
-        self._problem = Tradeoff(
-            values=tuple(map(self._worth, choices.controls)),
-            limits=self._levels[1.0],
-            scales={metric: self._totals[metric].baseline for metric in self._metrics.shares},
-            needs=choices.needs,
-            alike=choices.alike,
-            chance={metric: self._totals[metric].least for metric in self._metrics.shares},
+        self._problem = choices.tradeoff(
+            self._metrics, self._levels[1.0], map(self._worth, choices.controls)
         )
 
     def _worth(self, control: Control) -> float:
@@ -244,20 +258,18 @@ class _Advice:
     def choice(self, rounds: int) -> tuple[Choice, Kept]:
         """Return what was found, and what is kept."""
         problem, choices = self._problem, self._choices
-        points: Sequence[Point] = choices.first_points()
-        if self._wanted.budget is not None and not problem.within(points[0].costs):
-            self._monitor.note("the whole profile is over the budget: looking for what to give up")
-            outcome = choices.answer_questions(search.search(problem, points, self._wanted.most))
+        if self._wanted.budget is None:
+            outcome = search.nothing_to_do(problem, choices.first_points())
         else:
-            outcome = search.nothing_to_do(problem, points)
+            outcome = choices.search(problem, self._wanted.most)
         around = choices.answer_questions(
             frontier.frontier(problem, outcome.points, outcome.model, self._levels, rounds)
         )
         kept = self._best_kept(outcome, around)
         found = self._describe_choice(outcome, around, kept)
-        points = (*outcome.points, *(one.point for one in around if one.measured))
         if self._wanted.budget is None:
             return found, kept
+        points = (*outcome.points, *(one.point for one in around if one.measured))
         ways_out = LeastBudget(choices, problem, self._metrics, self._wanted.budget)
         unkeepable = ways_out.unkeepable(points, outcome.model, kept, rounds)
         return dataclasses.replace(found, unkeepable=unkeepable), kept

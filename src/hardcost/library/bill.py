@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
@@ -10,13 +10,12 @@ from auditrules.cost.predict import Histogram
 from hardcost.analysis.bill.budget import Budget
 from hardcost.controls.control import Profile
 from hardcost.errors import RequestError
-from hardcost.instruments.names import instrument_named
 from hardcost.library import precision
 from hardcost.library.bills import budgets
 from hardcost.library.bills.search import BySearch
 from hardcost.library.bills.several import SideBySideBills
 from hardcost.library.bills.single import BillQuestion, Single
-from hardcost.library.bills.verification import is_verifiable, is_worth_verifying
+from hardcost.library.bills.verification import hindrances, is_verified_unasked
 from hardcost.library.bills.weights import Ranking
 from hardcost.library.measurement import Foreseen
 from hardcost.library.profiles import ProfileRequest, check
@@ -115,25 +114,16 @@ def _is_verified(profile: Profile, request: BillRequest) -> bool:
     Raises:
         RequestError: It is asked for, and can't be done.
     """
-    if request.method not in {"auto", "verify"}:
+    if request.method == "auto":
+        return is_verified_unasked(profile, request.how)
+    if request.method != "verify":
         return False
-    lacking = list(_unverifiable(profile, request))
-    if lacking and request.method == "verify":
+    lacking = next(hindrances(profile, request.how), None)
+    if lacking is not None:
         raise RequestError(
-            f"`method` verify is not for {lacking[0]}", hint="`method` single measures each control"
+            f"`method` verify is not for {lacking}", hint="`method` single measures each control"
         )
-    return not lacking and (request.method == "verify" or is_worth_verifying(profile))
-
-
-def _unverifiable(profile: Profile, request: BillRequest) -> Iterator[str]:
-    """Yield what a bill that is verified in groups can't have."""
-    how = request.how
-    if how.running or not instrument_named(how.measured_by).exact:
-        yield "times, only for instructions counted in guests"
-    if request.budget is not None:
-        yield "a budget, which needs each control's cost alone"
-    if not is_verifiable(profile, how.workloads_of_profile):
-        yield "this profile under this workload: only what controls cost system calls is predicted"
+    return True
 
 
 def _is_searched(profiles: Sequence[Profile], request: BillRequest) -> bool:
@@ -146,7 +136,7 @@ def _is_searched(profiles: Sequence[Profile], request: BillRequest) -> bool:
         )
     if method == "auto":
         lengthy = [one for one in profiles if worth_searching(one.controls, workloads)]
-        verifiable = len(profiles) == 1 and not list(_unverifiable(profiles[0], request))
+        verifiable = len(profiles) == 1 and not any(hindrances(profiles[0], request.how))
         searches = limit is None and bool(lengthy) and not verifiable
     else:
         searches = method == "search"

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from hardcost.analysis.bill.mix import Mix
-from hardcost.analysis.choice.tradeoff import Kept, Point
+from hardcost.analysis.bill.itemise import BillRecords
+from hardcost.analysis.bill.mix import MEAN, Mix
+from hardcost.analysis.choice import search
+from hardcost.analysis.choice.budgeted_metrics import BudgetedMetrics
+from hardcost.analysis.choice.frontier import Limits
+from hardcost.analysis.choice.search import ChoiceResult
+from hardcost.analysis.choice.tradeoff import Kept, Point, Tradeoff
 from hardcost.analysis.estimates.estimates import Estimate, by_metric, shift, total
 from hardcost.analysis.estimates.resolution import smallest_distinguishable
 from hardcost.controls.control import Control, Profile, requirements_of
@@ -18,20 +23,23 @@ from hardcost.model.role import Alone, Baseline, Original, Role, Whole, Without
 from hardcost.model.workload import MetricId
 from hardcost.plan import leave_one_out
 from hardcost.plan.plan import Plan
-from hardcost.store.record import Record
 
 _Result = TypeVar("_Result")
 
 
 class Choices:
-    """The choices of a profile, by numbers of those controls that are not part of the baseline."""
+    """The choices of a profile, by numbers of those controls that are not part of the baseline.
 
-    def __init__(self, profile: Profile, plan: Plan, run: Run, records: Sequence[Record]) -> None:
+    `known` is what was measured for the profile's bill, and confirmed in groups.
+    """
+
+    def __init__(self, profile: Profile, plan: Plan, run: Run, known: BillRecords) -> None:
         self.profile = profile
         self._plan = plan
         self._run = run
-        self._baseline = [one for one in records if one.role == Baseline()]
-        self._series = by_metric(records)
+        self._known = known
+        self._baseline = [one for one in known.records if one.role == Baseline()]
+        self._series = by_metric(known.records)
         self._least = {
             metric: smallest_distinguishable(metric, it).cost for metric, it in self._series.items()
         }
@@ -63,20 +71,70 @@ class Choices:
             groups.setdefault(control.mechanism, set()).add(one)
         return tuple(Kept(group) for group in groups.values() if len(group) > 1)
 
+    @property
+    def every(self) -> Kept:
+        """The choice of all controls."""
+        return Kept(range(len(self._at)))
+
     def first_points(self) -> list[Point]:
-        """Return the choices that the bill measured: none, all, all but one, and each alone."""
+        """Return the choices that the bill measured: none, all, all but some, and some alone."""
         return [Point(kept, self._costs(role)) for kept, role in self._roles.items()]
 
+    def tradeoff(
+        self, metrics: BudgetedMetrics, limits: Limits, values: Iterable[float]
+    ) -> Tradeoff:
+        """Return the problem of what to keep, by the value of each control."""
+        return Tradeoff(
+            values=tuple(values),
+            limits=limits,
+            scales={metric: metrics.totals[metric].baseline for metric in limits},
+            needs=self.needs,
+            alike=self.alike,
+            chance={metric: metrics.totals[metric].least for metric in limits},
+            expected=tuple(self._expected_points()),
+        )
+
+    def search(self, problem: Tradeoff, most: int = search.MOST) -> ChoiceResult:
+        """Return the best choice, of those that were measured and those that a search asks for."""
+        points = self.first_points()
+        whole = next(one for one in points if one.kept == self.every)
+        if problem.within(whole.costs):
+            return search.nothing_to_do(problem, points)
+        self._run.monitor.note("the whole profile is over the budget: looking for what to give up")
+        return self.answer_questions(search.search(problem, points, most))
+
+    def measure(self, kept: Kept) -> Point:
+        """Measure a choice."""
+        return self._measure_kept([kept])[0]
+
     def _first_roles(self) -> dict[Kept, Role]:
-        """Return the roles of the bill's configurations, by the controls that each keeps."""
-        every = Kept(range(len(self._at)))
-        roles: dict[Kept, Role] = {every: Whole(), Kept(): Baseline()}
-        for one, index in enumerate(self._at):
-            with_one = {one, *(need for it, need in self.needs if it == one)}
-            without = {it for it, need in self.needs if need == one} | {one}
-            roles.setdefault(every - without, Without((index,)))
-            roles.setdefault(Kept(with_one), Alone(index))
+        """Return the roles of the configurations that were measured, by what each keeps."""
+        roles: dict[Kept, Role] = {self.every: Whole(), Kept(): Baseline()}
+        numbers = {index: one for one, index in enumerate(self._at)}
+        measured = {role for known in self._series.values() for role in known}
+        for role in sorted(measured, key=str):
+            if isinstance(role, Without) and role.of == Whole():
+                out = {numbers[index] for index in role.controls}
+                out |= {one for one, need in self.needs if need in out}
+                roles.setdefault(self.every - out, role)
+            elif isinstance(role, Alone):
+                one = numbers[role.control]
+                roles.setdefault(Kept({one, *(n for it, n in self.needs if it == one)}), role)
         return roles
+
+    def _expected_points(self) -> Iterator[Point]:
+        """Yield all but one, and one alone, of the controls that were confirmed in groups."""
+        whole = self._costs(Whole())
+        for one, index in enumerate(self._at):
+            if index in self._known.confirmed:
+                saved = {metric: it.value for metric, it in self.savings_of(one).items()}
+                without = {metric: cost - saved[metric] for metric, cost in whole.items()}
+                yield Point(self.every - {one}, without)
+                yield Point(Kept({one}), self._with_mean(self._known.alone[index]))
+
+    def _with_mean(self, costs: Mapping[MetricId, float]) -> dict[MetricId, float]:
+        mean = None if self.mix is None else self.mix.mean(costs)
+        return dict(costs) if mean is None else {**costs, MEAN: mean}
 
     def totals(self, kept: Kept) -> tuple[Total, ...]:
         """Return the cost of a measured choice on each metric."""
@@ -87,10 +145,14 @@ class Choices:
         return self._totals(Original())
 
     def savings_of(self, one: int) -> dict[MetricId, Estimate]:
-        """Return the saving on each measured metric if a control is left out of the whole."""
+        """Return the saving on each metric if a control is left out, measured or confirmed."""
+        confirmed = self._known.confirmed.get(self._at[one])
         without = Without((self._at[one],))
         found = {
-            metric: shift(known[Whole()], known[without]) for metric, known in self._series.items()
+            metric: shift(known[Whole()], known[without])
+            if confirmed is None
+            else confirmed[metric].cost
+            for metric, known in self._series.items()
         }
         return found if self.mix is None else self.mix.with_mean_of(found)
 

@@ -7,14 +7,14 @@ import contextlib
 import hashlib
 import json
 import secrets
-from collections.abc import Collection, Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol, Self, TypeVar
 
 from hardcost.analysis import finding_text
 from hardcost.analysis.whole_finding import RunFacts, complete
-from hardcost.errors import HardcostError, MachineError
+from hardcost.errors import HardcostError, MachineError, StoreError
 from hardcost.machines.machine import Machine
 from hardcost.measure.carry_out import Concurrency, TrialSite, carry_out, refused_trials
 from hardcost.measure.execute import PACKAGE_SEPARATOR
@@ -159,6 +159,21 @@ class Run:
         whole = complete(finding, facts)
         self._store.finish(self._entry, finding_text.finding_to_text(whole))
         return whole
+
+    def earlier_findings(self, beginnings: tuple[str, ...]) -> Iterator[Finding]:
+        """Yield what earlier runs found whose names begin so, the newest first.
+
+        Those since the first run of the same plan are left out, so that each run of a plan starts
+        from the same. A damaged one is left out, and a run that measures all again knows none.
+        """
+        if self._entry.fresh:
+            return
+        done = [one for one in self._store.runs() if one.finished is not None]
+        same = [at for at, one in enumerate(done) if one.plan == self._entry.plan]
+        for one in done[same[-1] + 1 if same else 0 :]:
+            if one.name.startswith(beginnings):
+                with contextlib.suppress(StoreError):
+                    yield finding_text.finding_from_text(self._store.finding(one.name)[1])
 
     def _prepare_plan(self, plan: Plan) -> Outlook:
         machine, limits = self._site.machine, self._site.limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from hardcost.analysis.bill.fixed_price import (
     NOTHING,
@@ -21,9 +21,10 @@ from hardcost.analysis.estimates.estimates import (
     total,
 )
 from hardcost.analysis.estimates.resolution import interaction_bound, smallest_distinguishable
+from hardcost.analysis.verification.groups import Predictions
 from hardcost.analysis.verification.weighing import Confirmed
 from hardcost.controls.control import Control, Profile, requirements_of
-from hardcost.model.finding.bill import Item, Itemised, Sum, Total
+from hardcost.model.finding.bill import Item, Itemised, Sum, Total, Verification
 from hardcost.model.role import Alone, Baseline, Fired, Role, Whole, Without
 from hardcost.model.workload import MetricId, metric_among
 from hardcost.plan.first_rule import indices_paid_for
@@ -32,6 +33,19 @@ from hardcost.store.record import Record
 
 Confirmations = Mapping[int, Mapping[MetricId, Confirmed]]
 """Predicted costs that groups confirmed, by the control's index and the metric."""
+
+
+@dataclass(frozen=True)
+class BillRecords:
+    """The records of a bill's trials; if it was verified, the costs that groups confirmed, and how.
+
+    `alone` are the predicted costs of confirmed controls by themselves, which no trial confirmed.
+    """
+
+    records: tuple[Record, ...]
+    confirmed: Confirmations = field(default_factory=dict)
+    verification: Verification | None = None
+    alone: Mapping[int, Predictions] = field(default_factory=dict)
 
 
 def itemise(
@@ -45,7 +59,7 @@ def itemise(
     floating point too, since all values are multiples of 1/1024. An item whose interval includes
     both sides of 0, or that placebos reach too, is not resolved and goes into the rest. So does an
     interaction that chance alone could produce. The costs of the `confirmed` controls are the
-    predictions that groups confirmed, known to within the smallest distinguishable cost.
+    predictions that groups confirmed.
     """
     metrics = by_metric(records)
     fired = fired_counts(records)
@@ -59,7 +73,7 @@ def itemise(
         price = fixed_price(known, floor.cost)
         prices = dict.fromkeys(sole, price)
         candidates = [
-            _verified_item(profile, index, whole, fired, found[metric], floor.cost)
+            _verified_item(profile, index, whole, fired, found[metric])
             if (found := (confirmed or {}).get(index)) is not None
             else _measured_item(profile, index, known, whole, fired, prices.get(index, NOTHING))
             for index, control in enumerate(profile.controls)
@@ -143,18 +157,16 @@ def _measured_item(  # noqa: PLR0913, PLR0917  (what a cost is worked out from)
     return replace(item, alone=alone.value, alone_low=alone.low, alone_high=alone.high)
 
 
-def _verified_item(  # noqa: PLR0913, PLR0917  (as of a measured one)
+def _verified_item(
     profile: Profile,
     index: int,
     whole: Total,
     fired: Mapping[tuple[MetricId, int], int] | None,
     found: Confirmed,
-    least: float,
 ) -> Item:
     """Return the item of a predicted cost that groups confirmed."""
-    cost = Estimate(found.cost, found.cost - least, found.cost + least)
     return replace(
-        _item(profile, index, whole, fired, cost),
+        _item(profile, index, whole, fired, found.cost),
         known="verified",
         groups=found.groups,
         smallest_group=found.smallest,

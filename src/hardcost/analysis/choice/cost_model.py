@@ -70,13 +70,14 @@ class CostModel:
 
 
 def fit(problem: Tradeoff, points: Sequence[Point], last: CostModel | None = None) -> CostModel:
-    """Return the simplest model of the measured points.
+    """Return the simplest model of the measured points, and of those that are expected.
 
     Metrics that the `last` model still explains keep their terms.
     """
     found: dict[MetricId, Mapping[Term, float]] = {}
+    every = problem.with_expected(points)
     for metric in problem.limits:
-        known = {point.kept: point.costs[metric] for point in points}
+        known = {kept: point.costs[metric] for kept, point in every.items()}
         terms = None if last is None else last.terms.get(metric)
         if terms is None or not _explains(terms, known, _tolerance(problem, metric)):
             terms = _fit_metric(problem, metric, known)

@@ -149,7 +149,7 @@ class _Search:
     def begin(self) -> ChoiceQuestions:
         """Measure the required controls, and greedy proposals until one is within the limits."""
         yield from self.measure([self.problem.bound])
-        bill, limits = _as_bill(self.problem, self.known)
+        bill, limits = _as_bill(self.problem, self._expected)
         everything = {item.control for item in bill.items}
         totals, dropped = bill.totals, tuple[str, ...]()
         while not budget.is_within_budget(totals, limits) and len(dropped) < len(everything):
@@ -200,9 +200,10 @@ class _Search:
 
     def _leaving_out_the_dearest(self) -> list[Kept]:
         """Return the choices that remain as controls go, the one that saves most first."""
+        known = self._expected
         order = sorted(
             self.problem.controls - self.problem.bound,
-            key=lambda one: -_relative_saving(self.problem, self.known, one),
+            key=lambda one: -_relative_saving(self.problem, known, one),
         )
         every = self.problem.controls
         return [self.problem.drop_unmet(every - set(order[:at])) for at in range(1, len(order) + 1)]
@@ -248,13 +249,18 @@ class _Search:
     def _excesses(self) -> list[Over]:
         """Return by how much each choice that is over a limit exceeds it."""
         found = []
+        expected = self._expected
         for metric, limit in self.problem.limits.items():
-            off, on = _switching_bounds(self.problem, self.known, metric)
+            off, on = _switching_bounds(self.problem, expected, metric)
             for kept, point in self.known.items():
                 if point.costs[metric] > limit:
                     saves = {one: (off if one in kept else on)[one] for one in off}
                     found.append(Over(kept, point.costs[metric] - limit, saves))
         return found
+
+    @property
+    def _expected(self) -> dict[Kept, Point]:
+        return self.problem.with_expected(self.known.values())
 
     def _largest_miss(
         self, predicted: Mapping[MetricId, float], measured: Mapping[MetricId, float]

@@ -31,7 +31,9 @@ class Tradeoff:
     the most that each metric may cost, in its unit; `scales` the metrics' baselines, by which costs
     are made comparable. A control of `needs` is kept only together with the one behind it.
     `alike` are groups that may share work, such as all audit rules. Costs that differ by up to
-    `chance` are not distinguishable.
+    `chance` are not distinguishable. `expected` are choices whose costs were not measured, but
+    predicted, and perhaps confirmed in groups: a model starts from them, and none is chosen before
+    it was measured.
     """
 
     values: tuple[float, ...]
@@ -40,6 +42,7 @@ class Tradeoff:
     needs: tuple[tuple[int, int], ...] = ()
     alike: tuple[Kept, ...] = ()
     chance: Mapping[MetricId, float] = field(default_factory=dict)
+    expected: tuple[Point, ...] = ()
 
     @property
     def controls(self) -> Kept:
@@ -72,6 +75,10 @@ class Tradeoff:
     def alone(self, one: int) -> Kept:
         """Return a control with those that it needs."""
         return self.closure({one})
+
+    def with_expected(self, points: Iterable[Point]) -> dict[Kept, Point]:
+        """Return measured points, and those expected that were not measured."""
+        return {point.kept: point for point in (*self.expected, *points)}
 
     def value(self, kept: Iterable[int]) -> float:
         """Return the value of keeping some controls; those that have to be kept do not count."""

@@ -7,7 +7,7 @@ cost.
 - `groups.py`: the groups: any two controls are apart in one of them at least; what could escape
 - `weighing.py`: the coroutine that asks for groups to be left out, and finds those that are odd
 - `decoding.py`: which control, or which two, explain the groups that are off
-- `savings.py`: the predicted savings, by the cost model or as 0
+- `savings.py`: the predicted savings: by earlier bills, by the cost model, or as 0
 
 The trials of a group are made by `plan/leave_one_out.py`, the items of both kinds by
 `analysis/bill/itemise.py`.

@@ -7,7 +7,7 @@ estimate is good enough here: files that no rule watches are taken to lie where 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -22,6 +22,8 @@ from auditrules.kernel.signal_calls import notes_signals
 from auditrules.model.kernel_rule import FieldTest, FilterList, KernelRule
 from hardcost.analysis.verification.groups import Group, Predictions
 from hardcost.model.workload import MetricId
+
+_HALF = 0.5  # of a unit: predictions are of whole instructions
 
 
 class PredictedSavings:
@@ -51,6 +53,11 @@ class PredictedSavings:
             for event in calls
         }
 
+    @property
+    def firing(self) -> set[int]:
+        """The controls whose rule decides a typical call: a record's cost is known less well."""
+        return {self._rules[at][0] for at in self._deciding if at is not None}
+
     def __call__(self, group: Group) -> Predictions:
         """Return the saving from leaving out a group of controls, by metric."""
         left_out = [at for at, (control, _) in enumerate(self._rules) if control in group]
@@ -66,6 +73,17 @@ class PredictedSavings:
         return {
             metric: sum(one.total for one in self._whole[metric])
             - sum(one.total for one in self._predict(calls, rest))
+            for metric, calls in self._calls.items()
+        }
+
+    def alone(self, control: int) -> Predictions:
+        """Return the cost of a control by itself, by metric; {} if it is no rule."""
+        rules = [rule for its, rule in self._rules if its == control]
+        if not rules:
+            return {}
+        only = semantics.load(rules)
+        return {
+            metric: sum(one.total for one in self._predict(calls, only))
             for metric, calls in self._calls.items()
         }
 
@@ -85,6 +103,41 @@ class PredictedSavings:
         alone = self._kinds[_kind(rule)] == 1  # the only one of a kind bears the kind's price
         asks = notes_signals([rule]) or "ppid" in _fields(rule)
         return alone or asks or rule.list is not FilterList.EXIT or at in self._deciding
+
+
+class ExpectedSavings:
+    """Predicted savings, in whose place are those of `earlier` bills where the two differ.
+
+    `predicted` is the saving from leaving out a group, `earlier` that of single controls. They
+    differ where they are apart by more than `least` on some metric: there `corrections` has by how
+    much.
+    """
+
+    def __init__(
+        self,
+        predicted: Callable[[Group], Predictions],
+        earlier: Mapping[int, Predictions],
+        least: Predictions,
+    ) -> None:
+        self._predicted = predicted
+        all_corrections = {
+            one: {metric: cost - alone.get(metric, 0.0) for metric, cost in costs.items()}
+            for one, costs in earlier.items()
+            for alone in [predicted(frozenset({one}))]
+        }
+        self.corrections: Mapping[int, Predictions] = {
+            one: by
+            for one, by in all_corrections.items()
+            if any(abs(it) > max(least.get(metric, 0.0), _HALF) for metric, it in by.items())
+        }
+
+    def __call__(self, group: Group) -> Predictions:
+        """Return the saving from leaving out a group of controls, by metric."""
+        found = dict(self._predicted(group))
+        for one in sorted(group & self.corrections.keys()):
+            for metric, by in self.corrections[one].items():
+                found[metric] = found.get(metric, 0.0) + by
+        return found
 
 
 def _kind(rule: KernelRule) -> tuple[object, ...]:

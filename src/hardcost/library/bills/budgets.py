@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
-from hardcost.analysis.bill import itemise
-from hardcost.analysis.bill.budget import Budget, excess, is_within_budget, propose
-from hardcost.controls.control import Profile
-from hardcost.measure.run import Run
-from hardcost.model.finding.bill import Advice, Itemised, Total
-from hardcost.model.role import Without
+from hardcost.analysis.bill.budget import Budget, is_within_budget
+from hardcost.analysis.choice.budgeted_metrics import BudgetedMetrics
+from hardcost.library.choices import Choices
+from hardcost.library.least_budget import LeastBudget
+from hardcost.model.finding.bill import Advice
 from hardcost.model.workload import Workload, metric_among
-from hardcost.plan import leave_one_out
-from hardcost.plan.plan import Plan
-from hardcost.store.record import Record
 from hardcost.workloads import syscalls
 
 
@@ -49,90 +43,26 @@ def metrics(workloads: Sequence[Workload]) -> list[str] | None:
     return names
 
 
-def advice(
-    profile: Profile, plan: Plan, run: Run, records: Sequence[Record], wanted: Budget
-) -> Advice:
-    """Propose what to leave out, have the run measure what remains, until the budget is kept.
+def advice(choices: Choices, wanted: Budget) -> Advice:
+    """Propose what to leave out, of controls worth the same each, so that the budget is kept.
 
     Raises:
         InputError: The budget names a metric that was not measured.
     """
-    itemised = itemise.itemise(profile, records)
-    totals = itemised.totals
-    limit = wanted.for_metrics(str(total.metric) for total in totals)
-    names = [control.name for control in profile.controls]
-    everything = {item.control for item in itemised.items}
-    dropped: tuple[str, ...] = ()
-
-    def without(some: Sequence[str]) -> tuple[Total, ...]:
-        """Measure what the profile costs without some controls."""
-        indices = [index for index, name in enumerate(names) if name in some]
-        more = run.measure_plan(leave_one_out.kept_plan(plan, indices)).records
-        return itemise.totals((*records, *more), Without(tuple(indices)))
-
-    while not is_within_budget(totals, limit) and len(dropped) < len(everything):
-        dropped = propose(itemised, totals, dropped, limit)
-        totals = without(dropped)
-    for back in _useless_drops(itemised, dropped, limit):
-        fewer = tuple(name for name in dropped if name not in back)
-        known = without(fewer)
-        if is_within_budget(known, limit):
-            dropped, totals = fewer, known
-            break
-    cheapest, alone = _cheapest_control(itemised, dropped, limit)
-    if len(dropped) == len(everything) and alone and is_within_budget(alone, limit):
-        dropped, totals = tuple(name for name in dropped if name != cheapest), alone
+    totals = {one.metric: one for one in choices.totals(choices.every)}
+    limit = wanted.for_metrics(map(str, totals))
+    metrics = BudgetedMetrics.of(totals, limit)
+    problem = choices.tradeoff(metrics, metrics.limits(limit), [1.0] * len(choices.controls))
+    result = choices.search(problem)
+    kept = frozenset[int]() if result.best is None else result.best.kept
+    cheapest = LeastBudget(choices, problem, metrics, limit).cheapest(result.points, kept)
+    left = choices.totals(kept)
     return Advice(
         budget=limit.others,
-        leave_out=dropped,
-        kept=len(everything) - len(dropped),
-        totals=totals,
-        within=is_within_budget(totals, limit),
+        leave_out=tuple(choices.controls[one].name for one in sorted(choices.every - kept)),
+        kept=len(kept),
+        totals=left,
+        within=is_within_budget(left, limit),
         budgets=dict(limit.metrics),
-        alone=() if is_within_budget(alone, limit) else alone,
-    )
-
-
-def _useless_drops(
-    bill: Itemised, dropped: Sequence[str], limit: Budget
-) -> Iterator[tuple[str, ...]]:
-    """Yield the controls that were given up and save nothing: all, then those that are no rules.
-
-    The latter do not pay the price of having any audit rule.
-    """
-    dear = {
-        item.control
-        for item in bill.items
-        if item.low > 0 and math.isfinite(limit.of(str(item.metric)))
-    }
-    free = tuple(name for name in dropped if name not in dear)
-    others = tuple(name for name in free if name not in bill.rules)
-    yield from (some for some in dict.fromkeys((free, others)) if some)
-
-
-def _cheapest_control(
-    bill: Itemised, dropped: Sequence[str], limit: Budget
-) -> tuple[str, tuple[Total, ...]]:
-    """Return the cheapest control and its cost alone, where all were given up, or all rules."""
-    every = {item.control for item in bill.items}
-    none_of = every if every <= set(dropped) else set(bill.rules)
-    if (
-        not none_of
-        or not dropped
-        or not none_of <= set(dropped)
-        or (none_of != every and len(none_of) == 1)
-    ):
-        return "", ()
-    alone = {name: _totals_alone(bill, name) for name in sorted(none_of)}
-    return min(alone.items(), key=lambda one: max(excess(it, limit) for it in one[1]))
-
-
-def _totals_alone(bill: Itemised, control: str) -> tuple[Total, ...]:
-    """Return what each metric costs with one control alone."""
-    totals = {total.metric: total for total in bill.totals}
-    return tuple(
-        replace(of, with_profile=of.baseline + one.alone, cost=one.alone)
-        for one in bill.items
-        if one.control == control and one.alone is not None
-        for of in [totals[one.metric]]
+        alone=() if cheapest is None else choices.totals(cheapest.point.kept),
     )

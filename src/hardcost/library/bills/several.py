@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hardcost.analysis.bill.budget import Budget
+from hardcost.analysis.bill.itemise import BillRecords
 from hardcost.controls.control import Profile
 from hardcost.library.bills import budgets, single
 from hardcost.library.bills.weights import Ranking
+from hardcost.library.choices import Choices
 from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finish_run
 from hardcost.measure.monitor import Monitor
 from hardcost.model.finding.bill import Bill, Bills
@@ -48,10 +50,10 @@ class SideBySideBills:
             measured = run.measure()
             bills = []
             for profile, plan in zip(alike, plans, strict=True):
-                mine = _records_of_profile(profile, plan, measured.records)
+                mine = BillRecords(_records_of_profile(profile, plan, measured.records))
                 found = single.finding(profile, plan, run, mine, self.how, self.ranking)
                 if self.budget is not None:
-                    advice = budgets.advice(profile, plan, run, mine, self.budget)
+                    advice = budgets.advice(Choices(profile, plan, run, mine), self.budget)
                     found = dataclasses.replace(found, advice=advice)
                 bills.append(found)
             together = _finding_of_bills(run.name, whole, self.profiles, plans, bills)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from hardcost.analysis.bill import itemise, time_and_count
 from hardcost.analysis.bill.accounting import with_accounting
 from hardcost.analysis.bill.budget import Budget
+from hardcost.analysis.bill.itemise import BillRecords
 from hardcost.analysis.bill.prediction import add_predictions
 from hardcost.analysis.bill.significance import drop_indistinguishable
 from hardcost.analysis.estimates.estimates import cells
@@ -19,8 +20,8 @@ from hardcost.instruments.insn import INSN
 from hardcost.library import precision
 from hardcost.library.bills import budgets, prediction, verification
 from hardcost.library.bills.defaults import with_defaults
-from hardcost.library.bills.verification import VerifiedBill
 from hardcost.library.bills.weights import Ranking
+from hardcost.library.choices import Choices
 from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finish_run, notes_of
 from hardcost.measure.control_failures import Spared, measure_and_drop_failing
 from hardcost.measure.monitor import Monitor
@@ -36,7 +37,6 @@ from hardcost.plan.factorial import BLOCK_ROUNDS
 from hardcost.plan.plan import Plan
 from hardcost.profiles.kernel import defaults
 from hardcost.profiles.toml_text import pieces
-from hardcost.store.record import Record
 
 _FIRST_ROUNDS = 2 * BLOCK_ROUNDS  # of a bill with a precision, whose rounds may take long
 _BY_STATE = "disabled by its state (auditctl -e 0)"
@@ -71,9 +71,7 @@ class Single:
         """Return what would be measured."""
         planned = self._plan_run()
         if self.asked.verified:
-            number = sum(not one.in_baseline for one in self.profile.controls)
-            notes = (*planned.plan.notes, verification.trials_in_words(number))
-            planned = replace(planned, plan=replace(planned.plan, notes=notes))
+            planned = verification.with_what_follows(planned, self.profile)
         return planned.preview()
 
     def bill(self) -> Bill:
@@ -95,14 +93,13 @@ class Single:
             done = precision.measure_to_aim(
                 spared.plan, run, aim, lambda rounds: self._plan(profile, rounds), spared.measured
             )
-            verified = self._verify(profile, done, run)
-            records = done.records if verified is None else verified.records
-            billed = finding(profile, done.plan, run, records, how, asked.ranking, verified)
+            known = self._verify(profile, done, run)
+            billed = finding(profile, done.plan, run, known, how, asked.ranking)
             whole = replace(
                 time_and_count.add_counts(billed, counted.bill),
                 unmeasured=spared.unmeasured,
                 notes=(*billed.notes, *done.notes, *counted.notes),
-                advice=self._advice(profile, done, run),
+                advice=self._advice(profile, done.plan, run, known),
             )
             return finish_run(run, whole, spared.measured, how)
 
@@ -122,18 +119,16 @@ class Single:
             return Spared(self.profile, plan, run.measure())
         return measure_and_drop_failing(self.profile, self._plan, run, self._part)
 
-    def _verify(self, profile: Profile, done: Settled, run: Run) -> VerifiedBill | None:
+    def _verify(self, profile: Profile, done: Settled, run: Run) -> BillRecords:
         """Have groups of controls left out, if that is how the bill is made."""
         if not self.asked.verified:
-            return None
-        environment = environment_of(done.records)
-        constants, _ = prediction.constants_for(run.machine, self.how, environment)
-        return verification.verify_in_groups(profile, done.plan, run, done.records, constants)
+            return BillRecords(tuple(done.records))
+        return verification.verify_in_groups(profile, done.plan, run, done.records, self.how)
 
-    def _advice(self, profile: Profile, done: Settled, run: Run) -> Advice | None:
+    def _advice(self, profile: Profile, plan: Plan, run: Run, known: BillRecords) -> Advice | None:
         if self.asked.budget is None:
             return None
-        return budgets.advice(profile, done.plan, run, done.records, self.asked.budget)
+        return budgets.advice(Choices(profile, plan, run, known), self.asked.budget)
 
     def _plan(self, profile: Profile, repetitions: int | None = None) -> Plan:
         """Return the trials of a profile's bill, repeated so often or as the user wants."""
@@ -153,7 +148,8 @@ class Single:
             plan = plan_of(self.profile, self.workloads, by).set_up(by.setup)
             with PlannedRun.of(plan, by, self.monitor).begin_run() as run:
                 measured = run.measure()
-                found = finding(self.profile, plan, run, measured.records, by, self.asked.ranking)
+                known = BillRecords(tuple(measured.records))
+                found = finding(self.profile, plan, run, known, by, self.asked.ranking)
                 return _Counted(finish_run(run, found, measured, by))
         except HardcostError as error:
             said = f"instructions were not counted beside the times: {error}"
@@ -173,30 +169,29 @@ def finding(  # noqa: PLR0913, PLR0917  (what a bill is made of)
     profile: Profile,
     plan: Plan,
     run: Run,
-    records: Sequence[Record],
+    known: BillRecords,
     how: Measuring,
     ranking: Ranking | None = None,
-    verified: VerifiedBill | None = None,
 ) -> Bill:
-    """Return the bill of `records`.
+    """Return the bill of what was measured, and confirmed.
 
     Where instructions were counted of audit rules, what was predicted stands beside the cost.
     """
-    confirmed = None if verified is None else verified.confirmed
+    records = known.records
     compared = [record for record in records if record.role in _SHOWN]
     shown = allowing_for_chance(cells(plan, compared), records)
     whole = [record for record in records if record.role == Whole()]
-    resolved = drop_indistinguishable(itemise.itemise(profile, records, confirmed), records)
+    resolved = drop_indistinguishable(itemise.itemise(profile, records, known.confirmed), records)
     against = baseline_in_words(profile, running=how.running)
     described = replace(
         resolved,
         compared_with=against,
         pieces=pieces(profile),
         audit_off=_BY_STATE if how.running else resolved.audit_off,
-        verification=None if verified is None else verified.verification,
+        verification=known.verification,
     )
-    known = defaults.find_defaults(profile.controls)
-    itemised = with_defaults(with_accounting(described, profile, plan.instrument), known)
+    by_default = defaults.find_defaults(profile.controls)
+    itemised = with_defaults(with_accounting(described, profile, plan.instrument), by_default)
     notes: tuple[str, ...] = ()
     if plan.instrument == INSN.name and audit_rules(profile.controls):
         constants, notes = prediction.constants_for(run.machine, how, environment_of(whole))
@@ -211,7 +206,7 @@ def finding(  # noqa: PLR0913, PLR0917  (what a bill is made of)
         notes=(
             _baseline_note(against),
             *plan.notes,
-            *(why for _, why in known.off),
+            *(why for _, why in by_default.off),
             *notes_of(whole),
             *notes,
         ),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from auditrules.cost.constants import Constants
 from auditrules.kernel.field_tests import UnresolvedError
 from auditrules.model.kernel_lists import DuplicateError
 from auditrules.model.kernel_rule import KernelRule
-from hardcost.analysis.bill.itemise import Confirmations, fired_counts
+from hardcost.analysis.bill.itemise import BillRecords, fired_counts
 from hardcost.analysis.estimates.estimates import by_metric, shift
 from hardcost.analysis.estimates.resolution import smallest_distinguishable
 from hardcost.analysis.verification.groups import (
@@ -18,7 +19,7 @@ from hardcost.analysis.verification.groups import (
     escaping_share,
     separating_groups,
 )
-from hardcost.analysis.verification.savings import PredictedSavings
+from hardcost.analysis.verification.savings import ExpectedSavings, PredictedSavings
 from hardcost.analysis.verification.weighing import (
     FEWEST,
     GroupQuestion,
@@ -27,13 +28,17 @@ from hardcost.analysis.verification.weighing import (
     weigh,
 )
 from hardcost.controls.control import Profile, requirements_of
+from hardcost.instruments.names import instrument_named
+from hardcost.library.bills import prediction
+from hardcost.library.bills.earlier import earlier_costs
 from hardcost.library.bills.prediction import load_as_measured, numbered_rules
+from hardcost.library.measurement import Measuring, PlannedRun
 from hardcost.measure.asking import answer_questions
-from hardcost.measure.run import Run
+from hardcost.measure.run import Run, environment_of
 from hardcost.mechanisms.audit import AuditRule
 from hardcost.model.finding.bill import Verification
 from hardcost.model.role import Alone, Baseline, Role, Whole, Without
-from hardcost.model.workload import Workload
+from hardcost.model.workload import MetricId
 from hardcost.plan import leave_one_out
 from hardcost.plan.first_rule import indices_paid_for
 from hardcost.plan.plan import Plan
@@ -46,24 +51,19 @@ _BY_ITSELF = (Without, Alone)
 _NO_MODEL = "the assumption that each costs 0"
 
 
-@dataclass(frozen=True)
-class VerifiedBill:
-    """The records of a verified bill, the costs that groups confirmed, and how."""
-
-    records: tuple[Record, ...]
-    confirmed: Confirmations
-    verification: Verification | None
-
-
-def is_verifiable(profile: Profile, workloads: Sequence[Workload]) -> bool:
-    """Say whether a bill can be verified: there is a prediction for what is measured."""
+def hindrances(profile: Profile, how: Measuring) -> Iterator[str]:
+    """Yield what can't be verified in groups about a bill."""
+    if how.running or not instrument_named(how.measured_by).exact:
+        yield "times, only for instructions counted in guests"
     builds = any(one.builds for one in profile.controls)
-    return not builds and [one.name for one in workloads] == [syscalls.NAME]
+    if builds or [one.name for one in how.workloads_of_profile] != [syscalls.NAME]:
+        yield "this profile under this workload: only what controls cost system calls is predicted"
 
 
-def is_worth_verifying(profile: Profile) -> bool:
-    """Say whether a profile has enough controls for groups of them."""
-    return sum(not one.in_baseline for one in profile.controls) >= FEWEST
+def is_verified_unasked(profile: Profile, how: Measuring) -> bool:
+    """Say whether a bill is verified in groups if the user wants no other method."""
+    enough = sum(not one.in_baseline for one in profile.controls) >= FEWEST
+    return enough and not any(hindrances(profile, how))
 
 
 def first_trials(plan: Plan) -> Plan:
@@ -73,12 +73,8 @@ def first_trials(plan: Plan) -> Plan:
 
 
 def verify_in_groups(
-    profile: Profile,
-    plan: Plan,
-    run: Run,
-    first: Sequence[Record],
-    constants: Constants | None,
-) -> VerifiedBill:
+    profile: Profile, plan: Plan, run: Run, first: Sequence[Record], how: Measuring
+) -> BillRecords:
     """Have groups of a profile's controls left out until each is confirmed or measured.
 
     `plan` is that of single trials, `first` are the records of its `first_trials`.
@@ -86,18 +82,27 @@ def verify_in_groups(
     Raises:
         HardcostError: A trial failed.
     """
+    constants, _ = prediction.constants_for(run.machine, how, environment_of(first))
     asked = _Weighing(profile, plan, run, first, constants)
     if not asked.task.least:
-        return VerifiedBill(tuple(first), {}, None)
+        return BillRecords(tuple(first))
     weighed = answer_questions(weigh(asked.task), asked.measure)
     verification = Verification(
         groups=len(weighed.groups),
         wrong=tuple(profile.controls[one].name for one in weighed.wrong),
         prior=asked.prior,
+        earlier=tuple(
+            profile.controls[one].name
+            for one in sorted(weighed.confirmed)
+            if one in asked.expected.corrections
+        ),
         escaping=escaping_share(len(weighed.groups)),
     )
-    return VerifiedBill(
-        tuple(asked.records), weighed.confirmed, verification if weighed.confirmed else None
+    return BillRecords(
+        tuple(asked.records),
+        weighed.confirmed,
+        verification if weighed.confirmed else None,
+        {one: asked.predict_alone(one) for one in weighed.confirmed},
     )
 
 
@@ -115,62 +120,106 @@ class _Weighing:
         self.records = list(first)
         self._plan, self._run = plan, run
         self._ends = [one for one in first if one.role in {Baseline(), Whole()}]
-        predicted = _predicted_savings(profile, constants)
-        known = set() if predicted is None else predicted.controls
+        self._model = model = predicted_savings(profile, constants)
+        known = set() if model is None else model.controls
         self.prior = _NO_MODEL if constants is None or not known else _model_words(constants)
+        least = {
+            metric: smallest_distinguishable(metric, series).cost
+            for metric, series in by_metric(first).items()
+        }
+        fired = _fired(first)
+        earlier = {
+            at: costs
+            for at, costs in _from_earlier(profile, run, first, least).items()
+            if at not in _together(fired)
+        }
+        self.expected = ExpectedSavings(model or nothing, earlier, least)
+        unforeseen = {at for _, at in fired} | without_model(profile, known)
+        suspects = measured_anyway(profile) | unforeseen - earlier.keys()
         self.task = WeighingTask(
             controls=tuple(
                 at for at, control in enumerate(profile.controls) if not control.in_baseline
             ),
-            suspects=_suspects(profile, known, first),
+            suspects=frozenset(at for at in suspects if not profile.controls[at].in_baseline),
             booting=frozenset(at for at, control in enumerate(profile.controls) if control.boots),
-            predicted=predicted or _nothing,
-            least={
-                metric: smallest_distinguishable(metric, series).cost
-                for metric, series in by_metric(first).items()
-            },
+            predicted=self.expected,
+            least=least,
             seed=plan.study,
         )
+
+    def predict_alone(self, control: int) -> Predictions:
+        """Return the predicted cost of a control by itself, by metric."""
+        costs = {} if self._model is None else self._model.alone(control)
+        more = self.expected.corrections.get(control, {})
+        return {one: costs.get(one, 0.0) + more.get(one, 0.0) for one in self.task.least}
 
     def measure(self, question: GroupQuestion) -> tuple[Savings, ...]:
         """Measure groups that are left out, and controls alone; return what the groups save."""
         self._run.monitor.note(question.why)
-        groups = [tuple(sorted(group)) for group in question.left_out]
+        roles = [self._role_without(group) for group in question.left_out]
         wanted: list[Role] = [Alone(one) for one in question.alone]
-        plans = [leave_one_out.kept_plan(self._plan, group) for group in groups]
+        plans = [
+            leave_one_out.kept_plan(self._plan, role.controls)
+            for role in roles
+            if isinstance(role, Without)
+        ]
         plans.append(leave_one_out.trials_of_roles(self._plan, wanted))
         trials = tuple(trial for plan in plans for trial in plan.trials)
         records = self._run.measure_plan(replace(self._plan, trials=trials)).records
         self.records += records
         series = by_metric((*self._ends, *records))
         return tuple(
-            {
-                metric: shift(known[Whole()], known[Without(group)])
-                for metric, known in series.items()
-            }
-            for group in groups
+            {metric: shift(known[Whole()], known[role]) for metric, known in series.items()}
+            for role in roles
         )
 
+    def _role_without(self, group: Group) -> Baseline | Without:
+        """Return the role of the profile without a group; without all, it is the baseline."""
+        everything = group == frozenset(self.task.controls)
+        return Baseline() if everything else Without(tuple(sorted(group)))
 
-def _suspects(profile: Profile, predicted: set[int], first: Sequence[Record]) -> frozenset[int]:
-    """Return the controls that are measured by themselves from the start.
 
-    They fired, no model predicts them, they bear a price for all rules, or another control goes
-    with them.
+def measured_anyway(profile: Profile) -> set[int]:
+    """Return the controls that no group says enough about.
+
+    They are whole systems, bear a price for all rules, or another control goes with them.
     """
     controls = profile.controls
     payers = indices_paid_for(controls)
-    found = {index for (_, index), times in (fired_counts(first) or {}).items() if times}
-    found |= {at for at, one in enumerate(controls) if one.whole_system or one.requires}
+    found = {at for at, one in enumerate(controls) if one.whole_system or one.requires}
     found |= {controls.index(need) for one in controls for need in requirements_of(one, controls)}
-    found |= {
-        at for at, one in enumerate(controls) if isinstance(one, AuditRule) and at not in predicted
+    return found | (set(payers) if len(payers) == 1 else set())
+
+
+def without_model(profile: Profile, predicted: set[int]) -> set[int]:
+    """Return the audit rules that the cost model says nothing about."""
+    return {
+        at
+        for at, one in enumerate(profile.controls)
+        if isinstance(one, AuditRule) and at not in predicted
     }
-    found |= set(payers) if len(payers) == 1 else set()
-    return frozenset(at for at in found if not controls[at].in_baseline)
 
 
-def _predicted_savings(profile: Profile, constants: Constants | None) -> PredictedSavings | None:
+def _fired(first: Sequence[Record]) -> set[tuple[MetricId, int]]:
+    """Return the metrics and controls that fired on them, whose cost no model knows well."""
+    return {where for where, times in (fired_counts(first) or {}).items() if times}
+
+
+def _together(fired: Collection[tuple[MetricId, int]]) -> set[int]:
+    """Return the controls that fired where another did: one left out saves little of a record."""
+    on = Counter(metric for metric, _ in fired)
+    return {at for metric, at in fired if on[metric] > 1}
+
+
+def _from_earlier(
+    profile: Profile, run: Run, first: Sequence[Record], metrics: Collection[MetricId]
+) -> dict[int, Predictions]:
+    """Return what earlier bills say that a profile's controls cost."""
+    known = earlier_costs(run, environment_of(first), metrics)
+    return {at: known[one.name] for at, one in enumerate(profile.controls) if one.name in known}
+
+
+def predicted_savings(profile: Profile, constants: Constants | None) -> PredictedSavings | None:
     """Return the cost model's predictions for a profile's rules; None if it makes none."""
     if constants is None:
         return None
@@ -196,12 +245,19 @@ def _model_words(constants: Constants) -> str:
     )
 
 
-def _nothing(_group: Group) -> Predictions:
+def nothing(_group: Group) -> Predictions:
+    """Return that leaving out a group saves nothing, for want of a model."""
     return {}
 
 
-def trials_in_words(controls: int) -> str:
-    """Return the trials that follow the first ones, before it is known what fires."""
+def with_what_follows(planned: PlannedRun, profile: Profile) -> PlannedRun:
+    """Return the first trials with a note of those that follow, before it is known what fires."""
+    number = sum(not one.in_baseline for one in profile.controls)
+    notes = (*planned.plan.notes, _trials_in_words(number))
+    return replace(planned, plan=replace(planned.plan, notes=notes))
+
+
+def _trials_in_words(controls: int) -> str:
     groups = 1 + len(separating_groups(range(controls), (), ""))
     return (
         f"then about {count(groups, 'trial')} that leave out groups of controls, and two for each"

@@ -54,13 +54,15 @@ class Verification:
 
     `groups` of controls were left out of the profile. `wrong` are the controls whose prediction the
     groups found to be off; they were measured by themselves. `prior` says where predictions come
-    from. `escaping` is in what share of such bills the errors of four controls, two of +e and two
+    from, beside those of the controls whose cost `earlier` bills of the kernel in the store say.
+    `escaping` is in what share of such bills the errors of four controls, two of +e and two
     of -e, would cancel in every group; those of up to three never do.
     """
 
     groups: int
     wrong: tuple[str, ...]
     prior: str
+    earlier: IfAny[tuple[str, ...]] = field(kw_only=True, default=())
     escaping: Number
 
 

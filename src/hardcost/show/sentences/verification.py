@@ -50,10 +50,15 @@ def known_words(bill: Itemised) -> Iterator[str]:
     if made is None:
         return
     rarity = 1 / made.escaping if made.escaping else float("inf")
+    earlier = ""
+    if made.earlier:
+        earlier = (
+            f", but of {count(len(made.earlier), kind_of(bill))} by what earlier bills measured"
+        )
     yield (
-        f"{_KNOWN}. Predictions are by {made.prior}. Wrong ones of up to {_SURE} controls always"
-        f" show in one of the {made.groups} groups; those of four or more escape only if they"
-        " cancel in each group: two too high and two as much too low do in one of"
+        f"{_KNOWN}. Predictions are by {made.prior}{earlier}. Wrong ones of up to {_SURE} controls"
+        f" always show in one of the {made.groups} groups; those of four or more escape only if"
+        " they cancel in each group: two too high and two as much too low do in one of"
         f" {rarity:,.0f} bills"
     )
 
