@@ -60,7 +60,7 @@ class RulesAllowing:
             self._put(number, known)
 
     def put(self, number: int, rule: KernelRule) -> None:
-        """Put one of the rules under a number, in the place of what is there."""
+        """Put one of the rules under a number, instead of what is there."""
         self._put(number, _ranges_by_field(rule))
 
     def _put(self, number: int, known: Mapping[str, Ranges]) -> None:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from auditrules.kernel.conditions import contradiction, follows
 from auditrules.prove.call_classes import RuleRest
 
-RulePair = tuple[tuple[RuleRest, ...], tuple[RuleRest, ...]]
+TwoLists = tuple[tuple[RuleRest, ...], tuple[RuleRest, ...]]
 """Rules of one list and of the other, in their order."""
 
 
@@ -36,7 +36,7 @@ class _Placed:
     place: int
 
 
-def changed_rules(a: Sequence[RuleRest], b: Sequence[RuleRest]) -> list[RulePair] | None:
+def changed_rules(a: Sequence[RuleRest], b: Sequence[RuleRest]) -> list[TwoLists] | None:
     """Return rules such that two lists agree if each pair does; None if none are known.
 
     Each pair has to agree by itself about every event: always or never, with which key, or nothing.
