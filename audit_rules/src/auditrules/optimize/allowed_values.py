@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from auditrules.kernel.conditions import SINGLE, Ranges, ranges_of
+from auditrules.kernel.conditions import SINGLE, Ranges, outside, ranges_of
 from auditrules.model.kernel_rule import Condition, FieldTest, KernelRule
 from auditrules.optimize.implication import limits
 
@@ -30,7 +30,11 @@ class RulesApart:
                     self._impossible |= 1 << number
                 of_field = by_values.setdefault(field, {})
                 of_field[values] = of_field.get(values, 0) | 1 << number
+        self._limiting = {field: sum(found.values()) for field, found in by_values.items()}
         self._fields = {field: _Overlaps(found) for field, found in by_values.items()}
+        for field, of_field in by_values.items():
+            for values, alike in of_field.items():
+                self._fields[field].toggle(values, alike)
 
     def apart(self, rule: KernelRule) -> int:
         """Return the rules that can hold for no call for which one of these rules does."""
@@ -39,7 +43,8 @@ class RulesApart:
             if not values:
                 return -1  # all of them
             if (field, values) not in self._apart:
-                self._apart[field, values] = self._fields[field].others(values)
+                meeting = self._fields[field].meeting(values)
+                self._apart[field, values] = self._limiting[field] & ~meeting
             found |= self._apart[field, values]
         return found
 
@@ -49,12 +54,12 @@ class RulesAllowing:
 
     def __init__(self, rules: Mapping[int, KernelRule]) -> None:
         limits_of = {number: _ranges_by_field(rule) for number, rule in rules.items()}
-        ends: dict[str, set[int]] = {}
+        excluded: dict[str, set[Ranges]] = {}
         for known in limits_of.values():
             for field, values in known.items():
-                ends.setdefault(field, set()).update(_ends(values))
-        self._allowing = {field: _Allowing(found) for field, found in ends.items()}
-        self._limiting = dict.fromkeys(ends, 0)
+                excluded.setdefault(field, set()).add(outside(values))
+        self._excluding = {field: _Overlaps(found) for field, found in excluded.items()}
+        self._limiting = dict.fromkeys(excluded, 0)
         self._limits: dict[int, Mapping[str, Ranges]] = {}
         for number, known in limits_of.items():
             self._put(number, known)
@@ -66,7 +71,7 @@ class RulesAllowing:
     def _put(self, number: int, known: Mapping[str, Ranges]) -> None:
         for each in (self._limits.get(number, {}), known):  # what is there is taken away
             for field, values in each.items():
-                self._allowing[field].toggle(values, 1 << number)
+                self._excluding[field].toggle(outside(values), 1 << number)
                 self._limiting[field] ^= 1 << number
         self._limits[number] = known
 
@@ -76,10 +81,8 @@ class RulesAllowing:
         for field, limiting in self._limiting.items():
             if field not in tested:
                 rules &= ~limiting  # a field may have no value, which no limit allows
-            elif known.get(field):
-                allowing, values = self._allowing[field], known[field]
-                both = allowing.at(values[0][0]) & allowing.at(values[-1][1])
-                rules &= ~limiting | both
+            elif field in known:
+                rules &= ~self._excluding[field].meeting(known[field])
         return rules
 
 
@@ -111,28 +114,31 @@ class _Allowing:
 
 
 class _Overlaps:
-    """Which rules allow none of some values of a field; those without a limit are not meant."""
+    """Which rules have a value of a field in common with others; each rule can be toggled."""
 
-    def __init__(self, by_values: Mapping[Ranges, int]) -> None:
-        self._allowing = _Allowing({end for values in by_values for end in _ends(values)})
-        first: dict[int, int] = {}
-        for values, rules in by_values.items():
-            self._allowing.toggle(values, rules)
-            for begin, _ in values:
-                first[begin] = first.get(begin, 0) | rules
-        self._limiting = sum(by_values.values())
-        self._firsts = sorted(first)
+    def __init__(self, known: Iterable[Ranges]) -> None:
+        every = tuple(known)
+        self._allowing = _Allowing({end for values in every for end in _ends(values)})
+        self._firsts = sorted({first for values in every for first, _ in values})
         # A tree: each node has the rules of the two below it, the leaves are in the second half.
-        self._tree = [0] * len(first) + [first[begin] for begin in self._firsts]
-        for at in range(len(first) - 1, 0, -1):
-            self._tree[at] = self._tree[2 * at] | self._tree[2 * at + 1]
+        self._tree = [0] * (2 * len(self._firsts))
 
-    def others(self, values: Ranges) -> int:
-        """Return the rules that allow none of the values."""
+    def toggle(self, values: Ranges, rules: int) -> None:
+        """Add values of rules, or take them away again; they are among the known ones."""
+        self._allowing.toggle(values, rules)
+        for first, _ in values:
+            at = len(self._firsts) + bisect_left(self._firsts, first)
+            self._tree[at] ^= rules
+            while at > 1:
+                at //= 2
+                self._tree[at] = self._tree[2 * at] | self._tree[2 * at + 1]
+
+    def meeting(self, values: Ranges) -> int:
+        """Return the rules that have one of the values."""
         found = 0
         for first, last in values:
             found |= self._allowing.at(first) | self._beginning(first, last)
-        return self._limiting & ~found
+        return found
 
     def _beginning(self, after: int, last: int) -> int:
         """Return the rules of which a range begins behind one number, and not behind another."""
