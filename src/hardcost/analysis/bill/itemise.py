@@ -208,15 +208,14 @@ def _times_fired(
 def fired_counts(records: Sequence[Record]) -> dict[tuple[MetricId, int], int] | None:
     """Return how often each control fired for each metric, from the trial with a key for each.
 
-    None: there is no such trial.
+    None: there is no such trial, or records were not counted in it, since a daemon took them.
     """
-    if not any(record.role == Fired() for record in records):
+    keyed = [record for record in records if record.role == Fired()]
+    if all(metric.fired is None for record in keyed for metric in record.measured):
         return None
     workloads = {record.workload for record in records}
     counts: dict[tuple[MetricId, int], int] = {}
-    for record in records:
-        if record.role != Fired():
-            continue
+    for record in keyed:
         for metric in record.measured:
             name = metric_among(workloads, record.workload, metric.metric)
             for key, count in (metric.fired or {}).items():

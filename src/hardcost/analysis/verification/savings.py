@@ -47,16 +47,13 @@ class PredictedSavings:
         }
         self.controls = {control for control, _ in rules}
         self._kinds = Counter(_kind(rule) for _, rule in rules)
-        self._deciding = {
-            semantics.decide(self._loaded, event).decided_by
-            for calls in self._calls.values()
+        self.firing = {
+            (metric, rules[by][0])
+            for metric, calls in self._calls.items()
             for event in calls
+            if (by := semantics.decide(self._loaded, event).decided_by) is not None
         }
-
-    @property
-    def firing(self) -> set[int]:
-        """The controls whose rule decides a typical call: a record's cost is known less well."""
-        return {self._rules[at][0] for at in self._deciding if at is not None}
+        """The rules that decide a typical call: a record's cost is known less well."""
 
     def __call__(self, group: Group) -> Predictions:
         """Return the saving from leaving out a group of controls, by metric."""
@@ -102,7 +99,8 @@ class PredictedSavings:
         rule = self._rules[at][1]
         alone = self._kinds[_kind(rule)] == 1  # the only one of a kind bears the kind's price
         asks = notes_signals([rule]) or "ppid" in _fields(rule)
-        return alone or asks or rule.list is not FilterList.EXIT or at in self._deciding
+        decides = any(one == self._rules[at][0] for _, one in self.firing)
+        return alone or asks or rule.list is not FilterList.EXIT or decides
 
 
 class ExpectedSavings:

@@ -127,7 +127,7 @@ class _Weighing:
             metric: smallest_distinguishable(metric, series).cost
             for metric, series in by_metric(first).items()
         }
-        fired = _fired(first)
+        fired = _fired(first, model)
         earlier = {
             at: costs
             for at, costs in _from_earlier(profile, run, first, least).items()
@@ -200,9 +200,15 @@ def without_model(profile: Profile, predicted: set[int]) -> set[int]:
     }
 
 
-def _fired(first: Sequence[Record]) -> set[tuple[MetricId, int]]:
-    """Return the metrics and controls that fired on them, whose cost no model knows well."""
-    return {where for where, times in (fired_counts(first) or {}).items() if times}
+def _fired(first: Sequence[Record], model: PredictedSavings | None) -> set[tuple[MetricId, int]]:
+    """Return the metrics and controls that fired on them, whose cost no model knows well.
+
+    Where a daemon takes the records, they are those that the model says fire.
+    """
+    counted = fired_counts(first)
+    if counted is None:
+        return set() if model is None else model.firing
+    return {where for where, times in counted.items() if times}
 
 
 def _together(fired: Collection[tuple[MetricId, int]]) -> set[int]:

@@ -134,6 +134,6 @@ class _Weighed:
 def _suspects(profile: Profile, model: PredictedSavings | None) -> Group:
     """Return the controls that are left out by themselves: what fires, or no model predicts."""
     known = set[int]() if model is None else model.controls
-    firing = set[int]() if model is None else model.firing
+    firing = set[int]() if model is None else {one for _, one in model.firing}
     found = verification.measured_anyway(profile) | verification.without_model(profile, known)
     return frozenset(found | firing)
