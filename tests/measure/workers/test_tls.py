@@ -12,9 +12,6 @@ from tests.measure.workers.certificates import authority
 from tests.measure.workers.labs import HARDCOST, RunningLab
 from tests.measure.workers.test_machine import STUDY
 
-IMPATIENT = "import hardcost.measure.workers.connection as c; c._CONNECT_SECONDS = 3.0"
-"""For who is refused however long it tries."""
-
 
 def options(certificates: Sequence[str]) -> list[str]:
     names = ("--tls-ca", "--tls-cert", "--tls-key")
@@ -35,15 +32,13 @@ def test_only_who_has_certificates_of_the_lab_gets_in(tmp_path: Path) -> None:
             (2, f"certificates are missing for {lab.address}", (lab.address,)),
             (3, "no Dask scheduler answers at tcp", (lab.address.replace("tls:", "tcp:"),)),
         ):
-            done = run(tmp_path, "--fresh", "--workers", *words, first=IMPATIENT)
+            done = run(tmp_path, "--fresh", "--workers", *words)
             assert (done.returncode, said in done.stderr) == (status, True), done.stderr
             assert "Traceback" not in done.stderr
 
 
-def run(folder: Path, *words: str, first: str = "") -> subprocess.CompletedProcess[str]:
-    """Run a study; `first` is executed before it."""
-    code = f"{first}\n{HARDCOST}"
-    argv = [sys.executable, "-c", code, "run", "study.toml", "--machine", "fake", *words]
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-c", HARDCOST, "run", "study.toml", "--machine", "fake", *words]
     own = {**os.environ, "HARDCOST_STORE": str(folder / "x.sqlite")}
     return subprocess.run(
         argv, env=own, cwd=folder, capture_output=True, text=True, check=False, timeout=300
