@@ -1,6 +1,7 @@
 """`make test` meets each kind of control and each verb in a guest; `make test-slow` has the rest.
 
-That it runs each workload is said by `vm/test_each_workload.py`, which is none of the slow tests.
+Some of that is `lengthy`, which both leave out. That `make test` runs each workload is said by
+`vm/test_each_workload.py`, which is none of the slow tests.
 """
 
 from __future__ import annotations
