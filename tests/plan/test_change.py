@@ -4,6 +4,7 @@ from auditrules.model.location import Location
 from auditrules.read import parse
 from hardcost.controls.control import Profile
 from hardcost.mechanisms.audit import AuditDaemon, AuditRule
+from hardcost.model.role import Base, Whole
 from hardcost.model.workload import Workload
 from hardcost.plan.change import changes, lines_plan, whole_plan
 from hardcost.plan.several import make_alike
@@ -47,9 +48,10 @@ def test_a_plan_has_both_states_and_each_without_a_line() -> None:
     plan = whole_plan(base, head, (Workload("syscalls"),), instrument="insn")
     names = [one.name for one in plan.configurations]
     assert names[:3] == ["baseline", "base", "profile"]
-    more = lines_plan(plan, base, head, (2,), (1,))
+    of_head = lines_plan(plan, head, Whole(), [(2,), (1, 2)])
+    of_base = lines_plan(plan, base, Base(), [(1,)])
     texts = {
         one.name: [c.name for c in one.controls if isinstance(c, AuditRule)]
-        for one in more.configurations
+        for one in (*of_head.configurations, *of_base.configurations)
     }
-    assert texts == {"without:2": [B], "base-without:1": [B]}
+    assert texts == {"without:2": [B], "without:1-2": [], "base-without:1": [B]}

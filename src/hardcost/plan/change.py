@@ -7,7 +7,7 @@ change, wherever it stands; two audit rules are the same if the kernel holds the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from hardcost.controls.configuration import Configuration
@@ -23,6 +23,9 @@ from hardcost.plan.plan import Plan
 
 ChangeState = Whole | Base
 """A state of the profile: the later one has the role of a bill's profile."""
+
+Lines = tuple[int, ...]
+"""Lines of a change that are left out together: the indices of their controls, ascending."""
 
 
 @dataclass(frozen=True)
@@ -117,14 +120,11 @@ def whole_plan(  # noqa: PLR0913  (each is a choice of its own)
     )
 
 
-def lines_plan(
-    plan: Plan, base: Profile, head: Profile, added: Sequence[int], removed: Sequence[int]
-) -> Plan:
-    """Return the trials of each state without one of the change's lines, beside `plan`."""
+def lines_plan(plan: Plan, profile: Profile, state: ChangeState, groups: Iterable[Lines]) -> Plan:
+    """Return the trials of a state, whose `profile` it is, without groups of the change's lines."""
     found = [
-        Configuration(Without((at,), state), _controls_without(profile.controls, at))
-        for profile, own, state in ((head, added, Whole()), (base, removed, Base()))
-        for at in own
+        Configuration(Without(group, state), _controls_without(profile.controls, group))
+        for group in groups
     ]
     return replace(
         plan,
@@ -144,11 +144,13 @@ def _idle(base: Profile, head: Profile) -> tuple[Configuration, ...]:
     return first_rule.configurations((head if which == Whole() else base).controls)
 
 
-def _controls_without(controls: Sequence[Control], index: int) -> tuple[Control, ...]:
-    """Return the controls without one, and without those that require it."""
-    rest = (*controls[:index], *controls[index + 1 :])
-    gone = controls[index]
-    kept = tuple(one for one in rest if gone not in requirements_of(one, controls))
+def _controls_without(controls: Sequence[Control], lines: Lines) -> tuple[Control, ...]:
+    """Return the controls without some, and without those that require them."""
+    gone = [controls[at] for at in lines]
+    rest = [one for at, one in enumerate(controls) if at not in lines]
+    kept = tuple(
+        one for one in rest if not any(it in requirements_of(one, controls) for it in gone)
+    )
     return comparable_part(kept, controls)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from hardcost.model.document import Document, IfKnown, Number
-from hardcost.model.finding.change import Change, ChangeLine, Gate, Growth, How
+from hardcost.model.finding.change import Change, ChangeLine, Gate, Growth, How, HowPart
 from hardcost.model.role import Role
 from hardcost.model.workload import MetricId
 from hardcost.show.sentences.gate import sentences
@@ -25,11 +25,12 @@ class ChangedLine:
 
 @dataclass(frozen=True, kw_only=True)
 class AddingLine(ChangedLine):
-    """The cost of a line on a metric: null where that is not predicted, and `why`."""
+    """The cost of a line on a metric, and how it is `known`: null where it is not, and `why`."""
 
     adds: Number | None
     low: Number | None
     high: Number | None
+    known: IfKnown[HowPart | None] = None
     why: IfKnown[str | None] = None
 
 
@@ -110,7 +111,9 @@ def gate_document(gate: Gate) -> GateDocument:
 
 def _growth(one: Growth) -> GrowthDocument:
     known = (
-        AddingLine(**_words(part.line), adds=part.cost, low=part.low, high=part.high)
+        AddingLine(
+            **_words(part.line), adds=part.cost, low=part.low, high=part.high, known=part.known
+        )
         for part in one.parts
     )
     unknown = (

@@ -16,7 +16,7 @@ from hardcost.measure.prepare import prepare
 from hardcost.mechanisms.audit import AuditDaemon
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.model.finding.change import Growth
-from hardcost.model.role import Idle, PlaceboRole
+from hardcost.model.role import Base, Idle, PlaceboRole, Whole
 from hardcost.model.workload import Workload
 from hardcost.plan.change import changes, lines_plan, payer, whole_plan
 from hardcost.plan.plan import Plan, Trial
@@ -41,12 +41,15 @@ def idle(plan: Plan) -> list[Trial]:
 
 def grown(base: Profile, head: Profile) -> tuple[Growth, ...]:
     plan, changed = plan_of(base, head), changes(base, head)
-    lines = lines_plan(plan, base, head, changed.added, changed.removed)
+    lines = [
+        *lines_plan(plan, head, Whole(), [(at,) for at in changed.added]).trials,
+        *lines_plan(plan, base, Base(), [(at,) for at in changed.removed]).trials,
+    ]
     machine = FakeMachine(Model(COSTS).answer)
 
     async def run() -> tuple[Growth, ...]:
         chosen = [one for one in plan.trials if not isinstance(one.configuration.role, PlaceboRole)]
-        trials = [prepare(trial, machine) for trial in (*chosen, *lines.trials)]
+        trials = [prepare(trial, machine) for trial in (*chosen, *lines)]
         records = [await execute(trial, machine, 5) for trial in trials]
         pays = payer(base, head)
         sole = only_rule(base, head, pays)

@@ -157,6 +157,23 @@ def test_if_all_predictions_are_wrong_each_is_measured_within_single_trials() ->
     assert bench.trials <= 2 * 30
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_whatever_is_wrong_it_ends_within_single_trials(seed: int) -> None:
+    random = Random(seed)  # noqa: S311
+    size = random.choice([5, 6, 8, 10, 17, 34])
+    wrong = random.sample(range(size), min(size, random.choice([1, 2, 4, 10])))
+    errors = {one: random.choice([-1, 1]) * random.randint(1, 100) for one in wrong}
+    pairs = {(0, one): 7 for one in random.sample(range(1, size), random.choice([0, 0, 2]))}
+    suspects = frozenset(random.sample(range(size), random.choice([0, 1, 3])))
+    metric = random.choice(METRICS)
+    bench = Bench(size, errors, metric, pairs, suspects, noisy=seed % 3 == 0, seed=seed)
+    found = bench.weigh()
+    # Without everything the profile is the baseline, which is no trial of its own.
+    assert bench.trials - (not suspects) <= 2 * size
+    if metric in STILL and not pairs and len(errors) < 4:
+        assert missed(bench, found) == []
+
+
 @pytest.mark.parametrize("controls", [11, 12, 57, 200])
 def test_any_two_controls_are_apart_in_a_group_and_each_is_in_two(controls: int) -> None:
     booting = {1, 3}

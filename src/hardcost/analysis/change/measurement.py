@@ -15,35 +15,40 @@ from hardcost.analysis.estimates.estimates import (
     value,
 )
 from hardcost.analysis.estimates.resolution import smallest_distinguishable
+from hardcost.analysis.verification.weighing import Confirmed
 from hardcost.controls.control import Profile
 from hardcost.model.finding.change import Change, ChangeLine, Contribution, Growth
 from hardcost.model.role import Base, Baseline, Role, Whole, Without
+from hardcost.model.workload import MetricId
 from hardcost.plan.change import Changes, ChangeState
 from hardcost.plan.first_rule import indices_paid_for
 from hardcost.store.record import Record
+
+ConfirmedLines = Mapping[Without, Mapping[MetricId, Confirmed]]
+"""Predicted savings of lines that groups confirmed, by the role of the state without the line."""
 
 
 def growths(
     records: Sequence[Record],
     lines: Mapping[Without, ChangeLine],
     *,
-    both: bool = True,
     payer: ChangeState | None = None,
     sole: AbstractSet[Without] = frozenset(),
+    confirmed: ConfirmedLines | None = None,
 ) -> tuple[Growth, ...]:
     """Return how each metric grew from one state to the other.
 
     `lines` are lines of the change by the role of the configuration without them. A part that is
-    not distinguishable from 0 is left to the rest. Without `both`, only the earlier state was
-    measured, since nothing changed. The `payer` is the state that alone pays for having any audit
-    rule; `sole` are the roles that lack its only one. Such a line's part is beside the
-    price of having any, which leaving it out saves as well.
+    not distinguishable from 0 is left to the rest. The `payer` is the state that alone pays for
+    having any audit rule; `sole` are the roles that lack its only one. Such a line's part is beside
+    the price of having any, which leaving it out saves as well. Of `confirmed` lines the parts are
+    the predictions that groups confirmed.
     """
     found = []
     for metric, known in by_metric(records).items():
         floor = smallest_distinguishable(metric, known).cost
         base, baseline = known[Base()], known[Baseline()]
-        head = known[Whole()] if both else base
+        head = known[Whole()]
         by, before = shift(head, base), shift(base, baseline).value
         start = value(base).value
         price = fixed_price(known, floor) if payer is not None else NOTHING
@@ -52,6 +57,9 @@ def growths(
             role: Contribution(line, *_cost(known, role, price if role in sole else NOTHING))
             for role, line in lines.items()
             if role in known
+        } | {
+            role: Contribution(lines[role], *_signed(costs[metric].cost, role), known="verified")
+            for role, costs in (confirmed or {}).items()
         }
         found.append(
             Growth(
@@ -94,7 +102,11 @@ def _cost(
     known: Mapping[Role, Series], role: Without, price: Estimate
 ) -> tuple[float, float, float]:
     """Return a line's cost and interval: the saving without it, less the fixed price."""
-    saved = subtract_estimate(shift(known[role.of], known[role]), price)
+    return _signed(subtract_estimate(shift(known[role.of], known[role]), price), role)
+
+
+def _signed(saved: Estimate, role: Without) -> tuple[float, float, float]:
+    """Return what a line adds to the later state: what leaving it out there saves, or here adds."""
     if role.of == Whole():
         return saved.value, saved.low, saved.high
     return -saved.value, -saved.high, -saved.low

@@ -101,7 +101,7 @@ def _part(line: ChangeLine, whole: _Paid, rest: _Paid) -> Contribution:
     """
     saved = whole.cost - rest.cost - _fixed_growth(whole, rest)
     cost = saved if line.change is Change.ADDED else -saved
-    return Contribution(line, cost, cost, cost)
+    return Contribution(line, cost, cost, cost, known="predicted")
 
 
 def _fixed_growth(whole: _Paid, rest: _Paid) -> float:

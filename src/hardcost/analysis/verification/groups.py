@@ -16,7 +16,7 @@ from random import Random
 from hardcost.model.workload import MetricId
 
 HALVES = 2
-"""Random halves beside the groups by digits."""
+"""Random halves beside the groups by digits, of six controls and more."""
 
 _LEAST_ONES = 2  # of a number: a control is in so many groups at least
 
@@ -47,7 +47,9 @@ def separating_groups(controls: Sequence[int], booting: Collection[int], seed: s
         frozenset(one for one, number in numbered.items() if number >> digit & 1)
         for digit in range(digits)
     ]
-    found += [frozenset(random.sample(others, len(others) // 2)) for _ in range(HALVES)]
+    # With the group of all, there are never more groups than controls.
+    halves = min(HALVES, max(len(numbered) - digits - 1, 0))
+    found += [frozenset(random.sample(others, len(others) // 2)) for _ in range(halves)]
     return [one for one in dict.fromkeys(found) if one]
 
 

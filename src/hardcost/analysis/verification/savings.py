@@ -53,6 +53,11 @@ class PredictedSavings:
             for event in calls
         }
 
+    @property
+    def firing(self) -> set[int]:
+        """The controls whose rule decides a typical call: a record's cost is known less well."""
+        return {self._rules[at][0] for at in self._deciding if at is not None}
+
     def __call__(self, group: Group) -> Predictions:
         """Return the saving from leaving out a group of controls, by metric."""
         left_out = [at for at, (control, _) in enumerate(self._rules) if control in group]

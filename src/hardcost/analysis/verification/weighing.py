@@ -31,7 +31,7 @@ from hardcost.model.workload import MetricId
 from hardcost.units import join_in_prose
 
 FEWEST = 5
-"""Controls that are worth weighing; fewer are left out one by one."""
+"""Controls that are worth weighing: of fewer there would be more groups than controls."""
 
 _HALF = 0.5  # of a unit: predictions are of whole instructions
 
@@ -45,7 +45,8 @@ class WeighingTask:
 
     `suspects` are measured by themselves from the start; `booting` change the boot line.
     `predicted` is the saving of leaving out a group of the others, `least` the smallest
-    distinguishable cost by metric, `seed` what shuffles the groups.
+    distinguishable cost by metric, `seed` what shuffles the groups. With `alone`, suspects, and
+    controls whose prediction was wrong, are measured alone, too.
     """
 
     controls: tuple[int, ...]
@@ -54,6 +55,7 @@ class WeighingTask:
     predicted: Callable[[Group], Predictions]
     least: Predictions
     seed: str
+    alone: bool = True
 
 
 @dataclass(frozen=True)
@@ -127,13 +129,15 @@ class _State:
         rest = [one for one in task.controls if one not in task.suspects]
         if len(rest) < FEWEST:
             self._alone |= set(task.controls)
-            return _ask_one_by_one(task.controls, "leaving out each control by itself", alone=True)
+            return _ask_one_by_one(
+                task.controls, "leaving out each control by itself", alone=task.alone
+            )
         suspects = sorted(task.suspects)
         self._alone |= task.suspects
         groups = dict.fromkeys([frozenset(rest), *separating_groups(rest, task.booting, task.seed)])
         return GroupQuestion(
             (*map(_only, suspects), *groups),
-            tuple(suspects),
+            tuple(suspects) if task.alone else (),
             _words({"group": len(groups), "control by itself": len(suspects)}),
         )
 
@@ -160,13 +164,16 @@ class _State:
             else:
                 halved[min(found, key=lambda one: (len(self._unknown_of(one)), sorted(one)))] = None
         # Each control may yet have to be left out by itself; twice as many trials are the most.
-        if halved and len(self.groups) + 2 * len(halved) > len(self.task.controls):
+        asked = len(self.groups) + len(self._alone)
+        if halved and asked + 2 * len(halved) > len(self.task.controls):
             return _ask_one_by_one(
                 self._unknown, "many predictions are off: leaving out each control by itself"
             )
         for group in halved:
             likely |= self._halve(group)
         parts = [one for group in halved for one in self._halves[group] if one not in self.groups]
+        if not likely and not parts:  # the halves were weighed already
+            return self.next_question()
         return GroupQuestion(
             (*map(_only, sorted(likely)), *dict.fromkeys(parts)),
             (),
@@ -175,6 +182,8 @@ class _State:
 
     def _ask_alone(self) -> GroupQuestion | None:
         """Ask what those cost alone whose prediction was wrong, within twice as many trials."""
+        if not self.task.alone:
+            return None
         left = 2 * len(self.task.controls) - len(self.groups) - len(self.single) - len(self._alone)
         wanted = [one for one in self._wrong() if one not in self._alone][: max(left, 0)]
         if not wanted:

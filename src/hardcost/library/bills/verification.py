@@ -133,9 +133,9 @@ class _Weighing:
             for at, costs in _from_earlier(profile, run, first, least).items()
             if at not in _together(fired)
         }
-        self.expected = ExpectedSavings(model or _nothing, earlier, least)
-        unforeseen = {at for _, at in fired} | _without_model(profile, known)
-        suspects = _measured_anyway(profile) | unforeseen - earlier.keys()
+        self.expected = ExpectedSavings(model or nothing, earlier, least)
+        unforeseen = {at for _, at in fired} | without_model(profile, known)
+        suspects = measured_anyway(profile) | unforeseen - earlier.keys()
         self.task = WeighingTask(
             controls=tuple(
                 at for at, control in enumerate(profile.controls) if not control.in_baseline
@@ -179,7 +179,7 @@ class _Weighing:
         return Baseline() if everything else Without(tuple(sorted(group)))
 
 
-def _measured_anyway(profile: Profile) -> set[int]:
+def measured_anyway(profile: Profile) -> set[int]:
     """Return the controls that no group says enough about.
 
     They are whole systems, bear a price for all rules, or another control goes with them.
@@ -191,7 +191,7 @@ def _measured_anyway(profile: Profile) -> set[int]:
     return found | (set(payers) if len(payers) == 1 else set())
 
 
-def _without_model(profile: Profile, predicted: set[int]) -> set[int]:
+def without_model(profile: Profile, predicted: set[int]) -> set[int]:
     """Return the audit rules that the cost model says nothing about."""
     return {
         at
@@ -245,7 +245,8 @@ def _model_words(constants: Constants) -> str:
     )
 
 
-def _nothing(_group: Group) -> Predictions:
+def nothing(_group: Group) -> Predictions:
+    """Return that leaving out a group saves nothing, for want of a model."""
     return {}
 
 

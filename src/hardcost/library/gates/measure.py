@@ -11,6 +11,7 @@ from hardcost.analysis.change.runs import conditions
 from hardcost.analysis.estimates.estimates import cells
 from hardcost.controls.control import Profile
 from hardcost.instruments.insn import INSN
+from hardcost.library.gates.lines import LinesOfState, MeasuredLines, measure_lines
 from hardcost.library.gates.sides import Profiles
 from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finish_run, notes_of
 from hardcost.measure.monitor import Monitor
@@ -19,10 +20,11 @@ from hardcost.model.finding.change import ChangeLine, Gate
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.role import Base, Baseline, Named, Role, Whole, Without
 from hardcost.plan.baseline import baseline_in_words
-from hardcost.plan.change import Changes, changes, lines_plan, payer, whole_plan
+from hardcost.plan.change import Changes, changes, payer, whole_plan
 from hardcost.plan.plan import Plan
 from hardcost.plan.several import make_alike
 from hardcost.store.record import Record
+from hardcost.units import count
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,24 @@ class MeasuredGate:
             records = measured.records
             lines = lines_by_role(base, head, changed)
             kept = _first(changed, self.most_lines)
+            of_lines = MeasuredLines((), {})
             if any(one.distinguishable for one in growths(records, {})):
-                records = (*records, *_of_lines(plan, base, head, kept, run))
+                states = (
+                    LinesOfState(Whole(), head, kept.added),
+                    LinesOfState(Base(), base, kept.removed),
+                )
+                of_lines = measure_lines(plan, states, run, records, self.how)
+                records = (*records, *of_lines.records)
             pays = payer(base, head)
-            found = growths(records, lines, payer=pays, sole=only_rule(base, head, pays))
-            notes = [*_notes(base, changed, len(lines) - len(kept.added) - len(kept.removed))]
+            found = growths(
+                records,
+                lines,
+                payer=pays,
+                sole=only_rule(base, head, pays),
+                confirmed=of_lines.confirmed,
+            )
+            left = len(lines) - len(kept.added) - len(kept.removed)
+            notes = [*_notes(base, changed, left, len(of_lines.confirmed))]
             whole = finish_run(run, _finding(plan, run, records, lines, notes), measured, self.how)
         return Gate(
             base=self.both.names[0],
@@ -101,15 +116,7 @@ def _first(changed: Changes, most: int) -> Changes:
     )
 
 
-def _of_lines(
-    plan: Plan, base: Profile, head: Profile, kept: Changes, run: Run
-) -> Sequence[Record]:
-    if not (kept.added or kept.removed):
-        return ()
-    return run.measure_plan(lines_plan(plan, base, head, kept.added, kept.removed)).records
-
-
-def _notes(base: Profile, changed: Changes, left: int) -> Sequence[str]:
+def _notes(base: Profile, changed: Changes, left: int, verified: int) -> Sequence[str]:
     found = [f"each whole profile is compared with: {baseline_in_words(base)}"]
     if not changed.any:
         found.append("the two have the same controls")
@@ -117,6 +124,12 @@ def _notes(base: Profile, changed: Changes, left: int) -> Sequence[str]:
         found.append("rules that both have are in another order; its cost is in the whole alone")
     if changed.of_baseline:
         found.append("audit's own settings or the kernel changed; its cost is in the whole alone")
+    if verified:
+        were = "was" if verified == 1 else "were"
+        found.append(
+            f"{count(verified, 'line')} of the change {were} verified in groups: predicted, and"
+            " confirmed by leaving out groups of lines; the others were left out by themselves"
+        )
     if left > 0:
         found.append(f"{left} more lines changed and were not measured one by one")
     return found

@@ -13,6 +13,7 @@ from hardcost.model.workload import MetricId
 from hardcost.units import is_rate
 
 How = Literal["measured", "predicted"]
+HowPart = Literal["measured", "verified", "predicted"]
 
 
 class Change(StrEnum):
@@ -44,12 +45,17 @@ class ChangeLine:
 
 @dataclass(frozen=True)
 class Contribution:
-    """The cost of a line of the change, in the metric's unit; [low, high] is its interval."""
+    """The cost of a line of the change, in the metric's unit; [low, high] is its interval.
+
+    `known` says how: `measured` by leaving out this line; `verified`: it was predicted, and trials
+    that left out groups of lines with this one confirmed it; or `predicted`.
+    """
 
     line: ChangeLine
     cost: float
     low: float
     high: float
+    known: HowPart = "measured"
 
 
 @dataclass(frozen=True)
