@@ -124,17 +124,7 @@ def optimiser_works(form: str, many: int, start: int) -> dict[str, Callable[[], 
 
 
 @pytest.mark.parametrize(
-    "form",
-    [
-        "watches",
-        "programs",
-        pytest.param(
-            "calls",
-            marks=pytest.mark.xfail(
-                strict=True, reason="rules for one user each are still compared pair by pair"
-            ),
-        ),
-    ],
+    "form", ["watches", "programs", "calls", "own calls", "on one path", "many fields"]
 )
 def test_the_optimiser_takes_twice_the_steps_for_twice_as_many_rules(form: str) -> None:
     for work in optimiser_works(SETS[form], MANY, 1000).values():

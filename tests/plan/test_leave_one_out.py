@@ -176,6 +176,12 @@ def test_too_many_controls_to_be_measured_singly_are_reported_with_what_it_would
     assert "`method` search" in str(caught.value.problems[0].hint)
 
 
+def test_audits_daemon_does_not_count_among_a_thousand_controls() -> None:
+    rules = (AuditRule(Rule(f"-w /etc/{number}")) for number in range(1000))
+    plan = bill_plan(Profile("x", "X", "", (DAEMON, *rules)), SYSCALLS)
+    assert len(plan.configurations) > 2000
+
+
 def test_what_rules_watch_is_gathered_once_for_all_controls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

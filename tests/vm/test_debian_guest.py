@@ -110,12 +110,13 @@ def test_a_guest_has_what_programs_expect(cache_root: Path) -> None:
     script = (
         "hostname; stat -f -c %T / /tmp /run /dev/shm /dev/pts /sys/fs/cgroup;"
         "stat -c %a /tmp /run/lock /dev/shm; ping=$(cat /sys/class/net/lo/carrier); echo $ping;"
-        "echo hello > /dev/stdout; echo ${0##*/} | cat /dev/fd/0"
+        "echo hello > /dev/stdout; echo ${0##*/} | cat /dev/fd/0; stat -c '%U %G %a' /run/owned"
     )
-    found = said(execute(cache_root, [shell("found", script)], hardware=Hardware("tcg")))
+    owned = ask.install("/run/owned", "x", 0o640, "daemon", "mail")
+    found = said(execute(cache_root, [owned, shell("found", script)], hardware=Hardware("tcg")))
     assert found["found"].split("\n")[:-1] == [
         *("hardcost", "ext2/ext3", "tmpfs", "tmpfs", "tmpfs", "devpts", "cgroup2fs"),
-        *("1777", "1777", "1777", "1", "hello", "sh"),
+        *("1777", "1777", "1777", "1", "hello", "sh", "daemon mail 640"),
     ]
 
 

@@ -101,8 +101,11 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
 
 
 def _check_number(profile: Profile, times: int) -> None:
-    """Check that a bill by single trials is feasible, each trial measured `times` times."""
-    number = len(profile.controls)
+    """Check that a bill by single trials is feasible, each trial measured `times` times.
+
+    What the baseline has, such as audit's daemon, is not left out and does not count.
+    """
+    number = sum(not one.in_baseline for one in profile.controls)
     if number > MOST_CONTROLS:
         raise InputError(
             f"{number} controls are too many to measure one by one: that would be about"

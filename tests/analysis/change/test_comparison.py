@@ -42,6 +42,11 @@ def run() -> StudyFinding:
     return make_run()
 
 
+def test_a_ratio_is_as_wide_as_both_intervals_allow() -> None:
+    found = compare_cells(cell(100, 10), cell(200, 20), role_of("b"))
+    assert (found.ratio_low, found.ratio, found.ratio_high) == (180 / 110, 2, 220 / 90)
+
+
 def test_a_run_equals_itself(run: StudyFinding) -> None:
     same = compare_runs(run, run)
     assert len(same.cells) == len(run.cells)

@@ -30,6 +30,7 @@ def test_each_counter_has_its_bound() -> None:
     assert reasons(record(0, steal_seconds=0.1, megahertz_before=2600, megahertz=2500)) == ()
     assert len(reasons(record(0, steal_seconds=0.11))) == 1
     assert len(reasons(record(0, megahertz_before=2600, megahertz=2400))) == 1
+    assert len(reasons(record(0, megahertz_before=2400, megahertz=2600))) == 1
     assert len(reasons(record(0, throttles=1, pinned=0))) == 2
     assert reasons(record(0, pinned=1, companions=0.2)) == ()
     assert reasons(record(0, companions=0.04)) == ("a copy of the call hardly ran beside it",)

@@ -8,6 +8,7 @@ import pytest
 from hardcost.errors import MachineError
 from hardcost.machines.vm import snapshot
 from hardcost.machines.vm.argv import Hardware
+from hardcost.machines.vm.boot_kernel import BootKernel
 from hardcost.machines.vm.content import initramfs
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.protocol.boot import Boot, KernelRecipe
@@ -27,6 +28,26 @@ def test_a_probe_that_is_built_anew_is_for_the_next_run(
     probe.write_bytes(b"new")
     assert machine._initramfs(boot) == before
     assert VirtualMachine(cache, Hardware("icount"))._initramfs(boot) != before
+
+
+def test_each_kernel_has_an_initramfs_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Debian guest's has the modules of its kernel."""
+    kernels = {
+        name: BootKernel(tmp_path / name, digest=name, release="6.1") for name in ("one", "two")
+    }
+    machine = VirtualMachine(Cache(tmp_path), Hardware("icount"))
+    monkeypatch.setattr(machine, "_kernel", lambda boot: kernels[boot.shipped or ""])
+
+    def made(_cache: Cache, guest: str, kernel: BootKernel) -> Path:
+        path = tmp_path / f"{guest}-{kernel.digest}"
+        path.touch()
+        return path
+
+    monkeypatch.setattr(initramfs, "initramfs", made)
+    found = [machine._initramfs(Boot(guest="debian", shipped=name)).name for name in kernels]
+    assert found == ["debian-one", "debian-two"]
 
 
 def test_a_snapshot_is_listed_without_the_words_of_a_placebo() -> None:

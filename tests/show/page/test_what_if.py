@@ -23,10 +23,29 @@ from hardcost.units import visible
 
 
 def data(finding: Bill) -> dict[str, Any]:
+    """Return the data as `unpacked` of choice.js returns it."""
     text = data_for_page(finding)
     assert text is not None
     found: dict[str, Any] = json.loads(text)
+    texts, rows = found.pop("texts"), found.pop("rows")
+    for control in found["controls"]:
+        for key in ("file", "severity", "caveat"):
+            control[key] = texts[control[key]] if key in control else ""
+        control["sure"] = [m for m, digit in enumerate(texts[control["sure"]]) if digit == "1"]
+        control["cost"], more = rows[control["cost"]], rows[control.pop("more")]
+        control["alone"] = [cost + one for cost, one in zip(control["cost"], more, strict=True)]
+        control["free"] = control.get("free", False)
     return found
+
+
+def profile_file(found: dict[str, Any]) -> str:
+    """Return the profile's file with all controls."""
+    parts = (
+        part for text, _ in found["pieces"] for part in ([text] if isinstance(text, str) else text)
+    )
+    return "".join(
+        found["controls"][part]["name"] if isinstance(part, int) else part for part in parts
+    )
 
 
 def test_each_control_has_its_costs_on_each_metric_and_where_it_comes_from() -> None:
@@ -122,7 +141,7 @@ def test_no_name_leaves_the_element_of_the_data(name: str, value: str) -> None:
     assert text.isascii()
     found = data(finding)
     assert visible(odd.name) in {one["name"] for one in found["controls"]}
-    profile = tomllib.loads("".join(piece for piece, _ in found["pieces"]))
+    profile = tomllib.loads(profile_file(found))
     assert profile["sysctl"][odd.key] == odd.value
     assert re.fullmatch(r"[A-Za-z0-9_-]+\.toml", found["file"])
 

@@ -343,7 +343,7 @@ def functions(browser: Browser) -> Iterator[Page]:
     """A blank page that knows the functions of choice.js."""
     text = (resources.files("hardcost.show.page") / "choice.js").read_text("utf-8")
     page = browser.new_page()
-    page.evaluate(text.replace("export ", "") + "\nObject.assign(globalThis, { totals })")
+    page.evaluate(text.replace("export ", "") + "\nObject.assign(globalThis, { totals, unpacked })")
     yield page
     page.close()
 
@@ -375,8 +375,11 @@ def test_where_costs_are_shared_by_groups_the_truth_lies_in_every_band(
     choices = [[nth for nth in every if bits >> nth & 1] for bits in range(2 ** len(own))]
     names = [[f"kernel.n{nth}=1" for nth in on] for on in choices]
     bands = functions.evaluate(
-        """([bill, choices]) => choices.map(names =>
-            totals(bill, bill.controls.map(({ name }) => names.includes(name)))[0])""",
+        """([held, choices]) => {
+            const bill = unpacked(held);
+            return choices.map(names =>
+                totals(bill, bill.controls.map(({ name }) => names.includes(name)))[0]);
+        }""",
         [json.loads(text), names],
     )
     for on, band in zip(choices, bands, strict=True):

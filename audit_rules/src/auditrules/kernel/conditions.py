@@ -103,7 +103,7 @@ def follows(condition: Condition, given: tuple[Condition, ...]) -> bool:
     wanted = _numbers(condition)
     if not alike or wanted is None or name not in _OF_THE_CALL | _OF_ONE_RECORD:
         return False
-    return not _possible(name, alike, _others(wanted))
+    return not _possible(name, alike, outside(wanted))
 
 
 def subject_of(condition: Condition) -> str:
@@ -246,7 +246,7 @@ def allowed_values(field: str, conditions: Iterable[Condition]) -> Ranges:
     return left
 
 
-def _others(ranges: Ranges) -> Ranges:
+def outside(ranges: Ranges) -> Ranges:
     """Return the numbers that are in none of the ranges."""
     edges = [(-1, -1), *ranges, (UNSET + 1, UNSET + 1)]
     return _without_empty(*((last + 1, first - 1) for (_, last), (first, _) in pairwise(edges)))

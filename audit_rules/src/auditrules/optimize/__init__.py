@@ -9,7 +9,7 @@ No set leaves here without a proof.
 - `prices.py`: what a rule and a set cost for every call; the tolerance
 - `set_costs.py`: the walks of calls under a set, each condition tested once for each kind of call
 - `similar.py`: pairs of rules that might become one; `meeting.py`: rules that might meet a rule, or
-  match whatever it does
+  match whatever it does; `allowed_values.py`: looks rules up by the numbers that they allow
 - `reachable_calls.py`: which calls a rule can match
 - `implication.py`: whether a rule matches whatever another does; needless conditions
 - `lines.py`: where each rule came from, and which order must be kept

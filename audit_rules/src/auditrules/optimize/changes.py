@@ -163,7 +163,7 @@ class RuleChanges:
                     break
                 other = (left & -left).bit_length() - 1
                 if other in lines and self._drop_if_shadowed(number, by=other):
-                    covering.add(min(number, other), lines[min(number, other)].rule)
+                    covering.put(min(number, other), lines[min(number, other)].rule)
 
     def _drop_if_shadowed(self, number: int, by: int) -> bool:
         """Drop a rule if another pre-empts it; say whether the two became one."""
@@ -216,7 +216,7 @@ class RuleChanges:
             if self.allowance.allows_order(lines, joined):
                 self.lines = lines
                 self.allowance.take_change(both, attempt.after)
-                pairs.join(pair, both, attempt.after)
+                pairs.join(pair, attempt.after)
                 return True
         return False
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping
 
-from auditrules.kernel.conditions import Ranges, both
 from auditrules.model.kernel_rule import Condition, KernelRule, bits
-from auditrules.optimize.implication import limits, unfollowable
+from auditrules.optimize.allowed_values import RulesAllowing, RulesApart
+from auditrules.optimize.implication import unfollowable
 from auditrules.optimize.reachable_calls import ReachableCalls, reach, reach_of_any
 from auditrules.tables.lookup import ARCHES, Arch
 
@@ -21,11 +21,10 @@ def orders_to_keep(rules: Mapping[int, KernelRule], *, b32: bool) -> dict[int, i
     One call might match both, and they differ in action, key or place.
     """
     reached = {number: reach_of_any(rule, b32=b32) for number, rule in rules.items()}
-    calls, values = _ByCall(), _ByValues()
+    calls, values = _ByCall(), RulesApart(rules)
     same: dict[Hashable, int] = {}
     for number, rule in rules.items():
         calls.add(number, reached[number])
-        values.add(number, rule)
         kind = rule.action, rule.key, rule.place
         same[kind] = same.get(kind, 0) | 1 << number
     return {
@@ -43,13 +42,18 @@ class CoveringRules:
     def __init__(self, rules: Mapping[int, KernelRule], *, b32: bool) -> None:
         self.b32 = b32
         self._calls = _ByCall()
+        self._values = RulesAllowing(rules)
         self._often = Counter(one for rule in rules.values() for one in rule.conditions)
         self._by_condition: dict[Condition | None, int] = {}
         for number, rule in rules.items():
-            self.add(number, rule)
+            self._add(number, rule)
 
-    def add(self, number: int, rule: KernelRule) -> None:
-        """Add a rule; what it replaces under its number stays a candidate."""
+    def put(self, number: int, rule: KernelRule) -> None:
+        """Put one of the rules under the number of another, too."""
+        self._values.put(number, rule)
+        self._add(number, rule)
+
+    def _add(self, number: int, rule: KernelRule) -> None:
         self._calls.add(number, reach(rule, b32=self.b32))
         # Of the conditions that the other rule must have too, the rarest excludes most.
         rarest = min(unfollowable(rule.conditions), key=self._often.__getitem__, default=None)
@@ -60,6 +64,7 @@ class CoveringRules:
         found = self._by_condition.get(None, 0)
         for condition in rule.conditions:
             found |= self._by_condition.get(condition, 0)
+        found = self._values.among(found, rule)
         return self._calls.among(found, reach(rule, b32=self.b32))
 
 
@@ -112,41 +117,3 @@ class _ByCall:
             by_call = found[arch]
             for call in bits(calls.of(arch)):
                 by_call[call] = by_call.get(call, 0) | rules
-
-
-class _ByValues:
-    """Rules by the values that they allow for fields with one value per call."""
-
-    def __init__(self) -> None:
-        self._rules: dict[str, dict[Ranges, int]] = {}
-        self._apart: dict[tuple[str, Ranges], int] = {}
-        self._impossible = 0
-
-    def add(self, number: int, rule: KernelRule) -> None:
-        """Add a rule, before the first question."""
-        for field, values in limits(rule.conditions):
-            if not values:
-                self._impossible |= 1 << number
-            of_field = self._rules.setdefault(field, {})
-            of_field[values] = of_field.get(values, 0) | 1 << number
-
-    def apart(self, rule: KernelRule) -> int:
-        """Return the rules that have no value of some field in common with a rule."""
-        found = self._impossible
-        for field, values in limits(rule.conditions):
-            if not values:
-                return -1  # all of them
-            if (field, values) not in self._apart:
-                self._apart[field, values] = sum(
-                    rules
-                    for other, rules in self._rules[field].items()
-                    if not _overlap(values, other)
-                )
-            found |= self._apart[field, values]
-        return found
-
-
-def _overlap(a: Ranges, b: Ranges) -> bool:
-    if len(a) == len(b) == 1:
-        return a[0][0] <= b[0][1] and b[0][0] <= a[0][1]
-    return bool(both(a, b))

@@ -67,7 +67,8 @@ class Optimised:
     how many rules each call is checked, before and after. `proof` says whether the two sets agree;
     if they are not proved equal, nothing was changed, and `kept_because` says why.
     `dearer_failing` is the most that a failing call pays more (instructions), `dropped_saves` what
-    the dropped rules cost the mean call. `prices` is what they were priced by.
+    the dropped rules cost the mean call. `prices` is what they were priced by, and `agreed` what
+    other proofs about these sets need not ask again (`prove_equal`).
     """
 
     original: tuple[KernelRule, ...]
@@ -81,6 +82,7 @@ class Optimised:
     proof: Result
     options: OptimizeOptions
     prices: Prices = field(repr=False, compare=False)
+    agreed: set[Hashable] = field(repr=False, compare=False)
     kept_because: str = ""
     dearer_failing: float = 0.0
     dropped_saves: float = 0.0
@@ -139,6 +141,7 @@ class _Work:
     prices: Prices
     options: OptimizeOptions
     tell: Callable[[str], None]
+    agreed: set[Hashable] = field(default_factory=set)
 
     def result(self) -> Optimised:
         self.tell(f"pricing {len(self.original)} rules")
@@ -150,7 +153,7 @@ class _Work:
                 reason = "every other set that was found makes some call more expensive"
                 continue
             self.tell(f"proving that {len(lines)} rules record the same")
-            proof = prove_equal(self.original, self._whole_set(lines), self.options.relation)
+            proof = self._prove(lines)
             if proof.equal:
                 made = self._make_result(before, lines, dropped, proof)
                 return replace(made, dearer_failing=self._dearer_failing(lines))
@@ -160,8 +163,12 @@ class _Work:
             Candidate(replace(self.original[number], prepend=False), (number,))
             for number in self._ranked
         )
-        proof = prove_equal(self.original, self._whole_set(lines), self.options.relation)
+        proof = self._prove(lines)
         return replace(self._make_result(before, lines, self._repeated, proof), kept_because=reason)
+
+    def _prove(self, lines: Sequence[Candidate]) -> Result:
+        relation, rules = self.options.relation, self._whole_set(lines)
+        return prove_equal(self.original, rules, relation, agreed=self.agreed)
 
     def more_than(self, lines: Sequence[Candidate]) -> float:
         """Return how much less the cheapest set that is found costs the mean call than lines do."""
@@ -188,6 +195,7 @@ class _Work:
             proof,
             self.options,
             self.prices,
+            self.agreed,
             dropped_saves=self.prices.mean([self.original[at] for at in dropped]),
         )
 

@@ -53,7 +53,8 @@ def by_release(made: Optimised, rules: LoadedSet) -> Mapping[Release, Result]:
     """Return whether a new file records the same as the old, by release of Linux."""
     target = rules.target.target
     content = output.text(made, rules.readings, target)
-    return proofs(content, rules.parts, target, made.options.relation)
+    relation = made.options.relation
+    return proofs(content, rules.parts, target, relation, agreed=made.agreed)
 
 
 def is_unchanged(made: Optimised) -> bool:

@@ -8,6 +8,7 @@ the answer does not list.
   difference, an assumption
 - `call_classes.py`: calls that the rules treat alike, and what remains of the rules for them
 - `formulas.py`: conditions as formulas over an unknown event
+- `few_changes.py`: the rules by which two lists are compared that have most in common
 - `outcome.py`: what a set makes of that event, and when two sets differ
 - `solver.py`: z3, its steps and its first attempt
 - `other_lists.py`: the lists task, user, exclude, filesystem and io_uring

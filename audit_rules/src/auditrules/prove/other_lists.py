@@ -66,7 +66,7 @@ def differences(
         ProverError: A difference that was found is not one.
     """
     for which in (FilterList.TASK, FilterList.USER, FilterList.EXCLUDE):
-        left, right = _rules_on(which, a), _rules_on(which, b)
+        left, right = rules_on(which, a), rules_on(which, b)
         if _without_prepend(left) == _without_prepend(right):
             continue
         try:
@@ -76,8 +76,8 @@ def differences(
             continue
         if difference is not None:
             yield difference
-    if _without_prepend(_rules_on(FilterList.IO_URING, a)) != _without_prepend(
-        _rules_on(FilterList.IO_URING, b)
+    if _without_prepend(rules_on(FilterList.IO_URING, a)) != _without_prepend(
+        rules_on(FilterList.IO_URING, b)
     ):
         reasons.append("the rules of the list io_uring differ, which the prover does not support")
 
@@ -87,7 +87,8 @@ def has_counted_rule(rules: Sequence[KernelRule]) -> bool:
     return any(rule.list in _COUNTED for rule in rules)
 
 
-def _rules_on(which: FilterList, rules: Sequence[KernelRule]) -> tuple[KernelRule, ...]:
+def rules_on(which: FilterList, rules: Sequence[KernelRule]) -> tuple[KernelRule, ...]:
+    """Return the rules of a list, in the order in which they apply."""
     return tuple(rule for _, rule in _numbered_rules(which, rules))
 
 
@@ -252,7 +253,7 @@ def _record_formula(atoms: Atoms, condition: Condition, kind: NumberTerm | None 
 def drops(atoms: Atoms, rules: Sequence[KernelRule], kind: int) -> Formula:
     """Return when the list `exclude` of a set drops a record of a type."""
     found = FALSE
-    for rule in reversed(_rules_on(FilterList.EXCLUDE, rules)):
+    for rule in reversed(rules_on(FilterList.EXCLUDE, rules)):
         known = list(
             itertools.takewhile(records.is_of_a_record, rule.conditions),
         )

@@ -113,6 +113,18 @@ def _sorted_conditions(part: RuleRest) -> list[Condition]:
     return sorted(part.conditions, key=repr)
 
 
+def unlike(a: Verdicts, b: Verdicts) -> Formula:
+    """Return when two sets decide otherwise, or one decides and the other does not."""
+    pairs = (a.always, b.always), (a.never, b.never)
+    return solver.any_of(
+        [
+            *(solver.all_of([one, solver.negation(other)]) for one, other in pairs),
+            *(solver.all_of([other, solver.negation(one)]) for one, other in pairs),
+            solver.negation(solver.are_equal(a.key, b.key)),
+        ]
+    )
+
+
 def disagreement(  # noqa: PLR0913  (what differs between the sets)
     a: Verdicts,
     b: Verdicts,

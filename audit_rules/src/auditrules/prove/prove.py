@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
 from auditrules.kernel import records
@@ -12,11 +12,18 @@ from auditrules.model.kernel_lists import accepted_rules, check_distinct
 from auditrules.model.kernel_rule import FilterList, KernelRule
 from auditrules.prove import example, other_lists
 from auditrules.prove.assumptions import assumptions
-from auditrules.prove.call_classes import CallClass, RuleRest, classes, in_any_order
+from auditrules.prove.call_classes import (
+    CallClass,
+    RuleRest,
+    Source,
+    classes,
+    in_any_order,
+)
 from auditrules.prove.example import Example
+from auditrules.prove.few_changes import changed_rules
 from auditrules.prove.formulas import Atoms, UnsupportedError
 from auditrules.prove.other_lists import HidingError
-from auditrules.prove.outcome import disagreement, slots_needed, verdicts
+from auditrules.prove.outcome import disagreement, slots_needed, unlike, verdicts
 from auditrules.prove.relation import Difference, ProverError, Relation, Result
 from auditrules.prove.solver import (
     Effort,
@@ -39,17 +46,20 @@ DEFAULT_SECONDS = 60.0
 """The processor time after which a proof is given up (seconds)."""
 
 
-def prove_equal(
+def prove_equal(  # noqa: PLR0913, PLR0917  (what is asked, and what is known)
     a: Sequence[KernelRule],
     b: Sequence[KernelRule],
     relation: Relation = EXACT,
     seconds: float = DEFAULT_SECONDS,
     release: lookup.Release = lookup.OLDEST,
+    agreed: set[Hashable] | None = None,
 ) -> Result:
     """Say whether two sets satisfy the relation for all events, under a release of Linux.
 
     If a watched path may or may not be a directory, the answer holds for both kinds.
-    `seconds` bounds all of the work, in processor time of this process.
+    `seconds` bounds all of the work, in processor time of this process. `agreed` holds questions
+    that were answered before, in whichever proof: in what they ask about, no event is treated
+    differently. Proofs of much the same rules, such as those for several releases, can share it.
 
     Raises:
         DuplicateError: A set holds a rule twice, so that the kernel refuses the later one.
@@ -57,22 +67,24 @@ def prove_equal(
     """
     for rules in (a, b):
         check_distinct(rules)
-    return _Proof(tuple(a), tuple(b), relation, Effort(seconds), release).result()
+    known = set() if agreed is None else agreed
+    return _Proof(tuple(a), tuple(b), relation, Effort(seconds), release, known).result()
 
 
 class _Proof:
     """A proof about two sets in progress."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  (what is asked, and what is known)
         self,
         a: tuple[KernelRule, ...],
         b: tuple[KernelRule, ...],
         relation: Relation,
         effort: Effort,
         release: lookup.Release,
+        agreed: set[Hashable],
     ) -> None:
         self.a, self.b, self.relation, self.effort = a, b, relation, effort
-        self.release = release
+        self.release, self.agreed = release, agreed
         self.split_a, self.split_b = split_kinds(a), split_kinds(b)
         self.surely_directories = surely_directories((*a, *b))
         self.classes = self.solved = 0
@@ -120,13 +132,17 @@ class _Proof:
         if found_elsewhere is not None:
             return found_elsewhere
         best: Difference | None = None
-        for found in self._open_classes():
+        context = self._context()
+        for question, found in self._open_classes():
+            if (context, question) in self.agreed:
+                continue
             try:
                 difference = self._solve(found)
             except (UnsupportedError, UndecidedError) as error:
                 self.reasons.append(str(error))
                 continue
             if difference is None:
+                self.agreed.add((context, question))
                 continue
             if best is None or example.oddity(difference.event) < example.oddity(best.event):
                 best = difference
@@ -134,10 +150,20 @@ class _Proof:
                 break
         return best
 
-    def _open_classes(self) -> list[CallClass]:
-        """Return the classes in which the sets are not the same by their words, each but once."""
+    def _context(self) -> Hashable:
+        """Return all but a class and its rules that decides whether the sets agree about it."""
+        excluding = (other_lists.rules_on(FilterList.EXCLUDE, one) for one in (self.a, self.b))
+        hidden = self.hiding and (self.hiding.filesystem, self.hiding.by_a)
+        files = self.filesystem, hidden, self.surely_directories, self._files_differ()
+        return self.relation, *excluding, *files, self._heard
+
+    def _open_classes(self) -> list[tuple[Hashable, CallClass]]:
+        """Return the classes in which the sets are not the same by their words, each but once.
+
+        Before each is what is asked about it: the question is the same where that is.
+        """
         arches = [arch for arch in ARCHES if not (self.relation.no_b32 and arch == "b32")]
-        found: dict[object, CallClass] = {}
+        found: dict[Hashable, CallClass] = {}
         keys = not self.relation.ignore_keys
         for one in classes(self.split_a, self.split_b, arches, self.release, keys=keys):
             self.effort.check()
@@ -153,7 +179,7 @@ class _Proof:
                 if example.rank(part) < example.rank(known):
                     found[key] = part
         self.solved = len(found)
-        return sorted(found.values(), key=lambda one: (example.rank(one), one.arch != "b64"))
+        return sorted(found.items(), key=lambda one: (example.rank(one[1]), one[1].arch != "b64"))
 
     def _by_signals(self, found: CallClass) -> list[CallClass]:
         """Return a class, in two where one set alone notes whom some of its calls send signals."""
@@ -179,6 +205,11 @@ class _Proof:
             return True
         return self.counted[0] != self.counted[1] and not self.relation.ignore_raised
 
+    @property
+    def _heard(self) -> tuple[bool, bool]:
+        """Whether each set's machine writes a record that is asked for elsewhere."""
+        return (True, True) if self.raised_anyway else self.counted
+
     def _files_differ(self) -> bool:
         """Return whether a requested record lacks its files under one set alone.
 
@@ -197,7 +228,39 @@ class _Proof:
     def _can_record(self, rules: Sequence[RuleRest]) -> bool:
         return not self.relation.ignore_raised or any(part.always for part in rules)
 
+    def _agrees_by_changes(self, found: CallClass) -> bool:
+        """Say whether the sets surely agree about a class, by the few rules in which they differ.
+
+        Records have to be the same where the sets decide the same.
+        """
+        excluding = (other_lists.rules_on(FilterList.EXCLUDE, one) for one in (self.a, self.b))
+        if self.hiding or self._files_differ() or self._notes_differ(found):
+            return False
+        if self._heard[0] != self._heard[1] or next(excluding) != next(excluding):
+            return False
+        pairs = changed_rules([part for _, part in found.a], [part for _, part in found.b])
+        return pairs is not None and all(self._decide_alike(found.source, *pair) for pair in pairs)
+
+    def _decide_alike(self, source: Source, a: Sequence[RuleRest], b: Sequence[RuleRest]) -> bool:
+        """Say whether two lists surely decide the same about every call of a source."""
+        atoms = Atoms(source, slots_needed([*a, *b]))
+        keys = _number_keys([*a, *b])
+        try:
+            one, other = (verdicts(atoms, parts, keys) for parts in (a, b))
+            return self._solver([unlike(one, other)], atoms).solve() is None
+        except (UnsupportedError, UndecidedError):
+            return False  # all rules may say it
+
+    def _solver(self, formulas: Iterable[Formula], atoms: Atoms) -> Solver:
+        """Return a solver with formulas and what holds of their unknowns."""
+        solver = Solver(self.effort)
+        solver.add([*formulas, *atoms.laws()])
+        solver.add(held for path, held in atoms.kinds.items() if path in self.surely_directories)
+        return solver
+
     def _solve(self, found: CallClass) -> Difference | None:
+        if self._agrees_by_changes(found):
+            return None
         # Who requested a record matters only where rules drop records by their type.
         asking = records.RAISING if self._excluding else records.RAISING[:1]
         each = (self._solve_for(found, kind) for kind in asking)
@@ -211,9 +274,7 @@ class _Proof:
     def _solve_for(self, found: CallClass, raised_by: int) -> Difference | None:
         """Return a difference in a class; `raised_by` is the record type that requests a record."""
         atoms, differ = self._differences(found, raised_by)
-        solver = Solver(self.effort)
-        solver.add([differ, *atoms.laws()])
-        solver.add(held for path, held in atoms.kinds.items() if path in self.surely_directories)
+        solver = self._solver([differ], atoms)
         if self.filesystem is None:  # rules hide the files of every file system
             solver.add(atoms.no_files())
         wishes = example.wishes(atoms, found.arch, example.best_call(found))
@@ -247,12 +308,11 @@ class _Proof:
             written = negation(other_lists.drops(atoms, self.a, records.PATH))
             named = all_of([atoms.visits(0), atoms.leads(0), written])
             noted_otherwise = any_of([noted_otherwise, named])
-        heard = (True, True) if self.raised_anyway else self.counted
         return atoms, disagreement(
             said[0],
             said[1],
             self.relation,
-            heard=heard,
+            heard=self._heard,
             noted_otherwise=noted_otherwise,
             dropped=(
                 other_lists.drops(atoms, self.a, records.SYSCALL),

@@ -74,7 +74,7 @@ def measure_lines(
 
 
 class _Weighed:
-    """A state whose lines are weighed, and what came of it so far."""
+    """A state whose lines are weighed: its records and confirmed lines so far."""
 
     def __init__(self, plan: Plan, of: LinesOfState, run: Run, first: Sequence[Record]) -> None:
         self._plan, self._of, self._run = plan, of, run

@@ -10,6 +10,7 @@
  * @typedef {object} Control
  * @property {string} name
  * @property {string} place location and names in benchmarks, or ""
+ * @property {string} requirements names in benchmarks that are not shown, or ""
  * @property {string} file the file that it comes from, or ""
  * @property {string} severity "high", "medium", "low" …, or ""
  * @property {string} caveat what the numbers do not show of its cost, or ""
@@ -18,7 +19,8 @@
  * @property {number[]} alone by metric: what it costs by itself
  * @property {boolean} verified its cost was predicted and confirmed in groups: it was never measured
  *   by itself, and `alone` is predicted
- * @property {number[]} sure the metrics on which its cost is distinguishable from 0
+ * @property {boolean} free its cost is not distinguishable from 0 on any metric
+ * @property {boolean[]} sure by metric: whether its cost is distinguishable from 0
  *
  * @typedef {object} Metric
  * @property {string} name
@@ -38,10 +40,37 @@
  * @property {number[]} weights by metric: how often it counts in what the bill is ordered by
  * @property {string} average what these weights make, in words
  * @property {{off: number[], cost: number[]}[]} measured further choices that were measured
- * @property {[string, number[]][]} pieces the profile's file: texts, and the controls each is for
+ * @property {[string | (string | number)[], number[]][]} pieces the profile's file: texts, and the
+ *   controls each is for; a number in a text is the name of that control
+ *
+ * @typedef {object} Packed a control as the page holds it, without what is empty, 0 or false
+ * @property {number} cost the number of its row of costs
+ * @property {number} more the number of its row of what it costs more alone
+ * @property {number} sure the number of a text of a digit by metric, 0 or 1
+ * @property {number} [file] the number of that text, as with `severity` and `caveat`
+ * @property {number} [severity]
+ * @property {number} [caveat]
  *
  * @typedef {{low: number, high: number, basis: "measured" | "fitted" | "bounded"}} Band
  */
+
+/**
+ * Return the bill that the page holds; what several controls share, it holds once.
+ * @param {{texts: string[], rows: number[][], controls: Packed[]} & Record<string, any>} held
+ * @returns {Bill & Record<string, any>}
+ */
+export function unpacked({ texts, rows, ...held }) {
+  const empty = { place: "", requirements: "", needs: [], verified: false, free: false };
+  const controls = held.controls.map(({ file, severity, caveat, sure, cost, more, ...own }) => ({
+    ...empty,
+    ...own,
+    ...{ file: texts[file] ?? "", severity: texts[severity] ?? "", caveat: texts[caveat] ?? "" },
+    sure: [...texts[sure]].map((digit) => digit === "1"),
+    cost: rows[cost],
+    alone: rows[cost].map((amount, m) => amount + rows[more][m]),
+  }));
+  return /** @type {any} */ ({ ...held, controls });
+}
 
 /**
  * Return the choice with a control switched, and with it what it requires or what requires it.
@@ -280,6 +309,7 @@ function weightsOf(text, mix) {
 export function profileFile(bill, on) {
   return bill.pieces
     .filter(([, of]) => of.length === 0 || of.some((index) => on[index]))
-    .map(([text]) => text)
+    .flatMap(([text]) => text)
+    .map((part) => (typeof part === "number" ? bill.controls[part].name : part))
     .join("");
 }

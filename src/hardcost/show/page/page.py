@@ -82,6 +82,9 @@ _WORDS = 70
 _LETTER, _PADDING, _SENTENCE = 0.5, 1.2, 19.0
 """Approximate least width of a digit, a cell's padding and a row's text in a table, in rem."""
 
+_REPEATED = 50_000
+"""Most characters for notes in the cells of a table, beside those below it."""
+
 _STEPS = (20, 35, 50, 65, 74)
 """Widths of tables, in rem; narrower windows have to scroll them."""
 
@@ -179,8 +182,10 @@ def _template() -> Template:
     environment.filters["phrases"] = phrases
     environment.filters["pages"] = _pages
     environment.filters["breadth"] = _breadth
+    environment.filters["cell_width"] = _cell_width
     environment.filters["coded"] = _mark_code
     environment.filters["behind"] = _behind
+    environment.globals["mark"] = MARK
     return environment.get_template("report.html.j2")
 
 
@@ -195,22 +200,31 @@ def _subtitle(finding: Finding) -> str:
     return f"{what}; {instrument_and_machine(finding)}"
 
 
-def _behind(notes: Sequence[str], text: str) -> str:
-    """Return the notes that explain a cell's mark; nothing if it has none."""
-    return " ".join(note for note in notes if note.startswith(MARK)) if MARK in text else ""
+def _behind(grid: Grid) -> str:
+    """Return the notes that explain marked cells, if so many cells can repeat them."""
+    said = " ".join(note for note in grid.notes if note.startswith(MARK))
+    marked = sum(MARK in cell for column in (*grid.labels, *grid.columns) for cell in column.cells)
+    return said if marked * len(said) <= _REPEATED else ""
 
 
 def _pages(grid: Grid) -> list[Grid]:
     """Return `grid` in parts that fit on paper, where there is no scrolling and no linking."""
+    if grid.flowing:
+        return [grid]
     return split(replace(grid, anchors=()), _PAPER - (_WORDS if grid.texts else 0))
 
 
 def _breadth(grid: Grid) -> int:
     """Return a table's approximate least width: the step of `_STEPS` that it reaches, in rem."""
-    columns = [*grid.labels, *(column for group in grid.groups for column in group.columns)]
+    columns = (*grid.labels, *grid.columns)
     wide = sum(column.width * _LETTER + _PADDING for column in columns)
     wide += _SENTENCE if grid.texts else 0
     return max((step for step in _STEPS if step <= wide), default=0)
+
+
+def _cell_width(grid: Grid) -> int:
+    """Return the width of a table's widest cell, in characters."""
+    return max((column.width for column in (*grid.labels, *grid.columns)), default=0)
 
 
 def _mark_code(text: str) -> Markup:
@@ -469,9 +483,9 @@ def _matrix(finding: Bill) -> Iterable[Grid]:
     """Yield the table of every cost, unless the itemised table already has them all."""
     grid = matrix_grid(finding)
     if len(grid.groups) > FEW or grid.rows > _LISTED:
-        # Rows that the first table has are linked to there.
-        anchors = ("",) * min(_LISTED, len(grid.anchors)) + grid.anchors[_LISTED:]
-        yield replace(grid, anchors=anchors)
+        above = {f"control-{number}" for number in range(1, _LISTED + 1)}  # linked to there
+        anchors = ("" if name in above else name for name in grid.anchors)
+        yield replace(grid, anchors=tuple(anchors))
 
 
 def _fit_width(grid: Grid) -> Grid:

@@ -12,10 +12,10 @@ import json
 import math
 import re
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from markupsafe import Markup
 
@@ -30,7 +30,12 @@ from hardcost.show.sentences.amounts import metric_words, unit_words
 from hardcost.show.sentences.answer import by_metric, free_entries, is_free
 from hardcost.units import visible
 
+_Value = TypeVar("_Value", bound=Hashable)
+
 _OPERATION = " per operation"
+
+_UNSEEN = 3
+"""Decimals of a control's costs beyond those shown, so that sums of a thousand are shown right."""
 
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./choice\.js\";\n", re.MULTILINE)
@@ -67,13 +72,30 @@ def data_for_page(finding: Bill) -> Markup | None:
     return Markup(text.translate(_ESCAPES))  # noqa: S704  (nothing in it can end the element)
 
 
+class _Once(Generic[_Value]):
+    """Values that the data holds once each; elsewhere it has their numbers, from 0."""
+
+    def __init__(self) -> None:
+        """Begin without values."""
+        self._numbers: dict[_Value, int] = {}
+
+    def number(self, value: _Value) -> int:
+        """Return the number of a value."""
+        return self._numbers.setdefault(value, len(self._numbers))
+
+    def values(self) -> list[_Value]:
+        """Return the values in the order of their numbers."""
+        return list(self._numbers)
+
+
 def _data(
     finding: Bill, rows: BillRows, items: Mapping[tuple[str, MetricId], Item]
 ) -> dict[str, Any]:
     """Return the data of the script; `choice.js` explains the keys."""
     totals = [of for of in finding.totals if _finite(of.baseline, of.with_profile)]
     numbers = {entry.control: index for index, entry in enumerate(rows.entries)}
-    free = {entry.control for entry in free_entries(rows)}
+    controls = _Controls(finding, rows, totals, numbers)
+    own = ([items[entry.control, of.metric] for of in totals] for entry in rows.entries)
     return {
         "id": _identity(finding, rows),
         "profile": visible(finding.profile),
@@ -83,21 +105,24 @@ def _data(
         "mix": [str(of.unit).endswith("/op") for of in totals],
         "weights": [round(1000 * rows.weighed.weights.get(of.metric, 0.0), 3) for of in totals],
         "average": "" if rows.weighed.leading is None else metric_words(rows.weighed.leading),
-        "controls": [
-            _control(entry, finding, numbers, [items[entry.control, of.metric] for of in totals])
-            | {
-                "free": entry.control in free,
-                "sure": [
-                    m
-                    for m, of in enumerate(totals)
-                    if of.metric in entry.items and not is_free(entry.items[of.metric])
-                ],
-            }
-            for entry in rows.entries
-        ],
+        "controls": [*map(controls.data, rows.entries, own)],
+        "texts": controls.texts.values(),
+        "rows": controls.rows.values(),
         "measured": _measured_choices(finding, totals, numbers),
-        "pieces": [[text, [numbers[name] for name in names]] for text, names in finding.pieces],
+        "pieces": [
+            [_piece(text, names, numbers), [numbers[name] for name in names]]
+            for text, names in finding.pieces
+        ],
     }
+
+
+def _piece(text: str, names: Sequence[str], numbers: Mapping[str, int]) -> str | list[str | int]:
+    """Return the text of a piece: in parts, of which a number is the name of that control."""
+    for name in names:
+        before, found, after = text.partition(name)
+        if found and visible(name) == name:
+            return [before, numbers[name], after]
+    return text
 
 
 def _identity(finding: Bill, rows: BillRows) -> str:
@@ -171,25 +196,64 @@ def _shared_cost(
     return _number(shared) if alike and adds_up else None
 
 
-def _control(
-    entry: BillRow, bill: Itemised, numbers: Mapping[str, int], items: Sequence[Item]
-) -> dict[str, Any]:
-    place = next((item.place for item in items if item.place), None)
-    caveats = dict.fromkeys(item.caveat for item in items if item.caveat)
-    unshown = entry.control in bill.unshown
-    ids = next((item.ids for item in items if item.ids), ())
-    return {
-        "name": visible(entry.control),
-        "place": visible(" ".join(filter(None, (str(place or ""), *benchmark_names(ids))))),
-        "ids": visible(" ".join(ids)),
-        "file": visible("" if place is None or place.line is None else place.file),
-        "severity": visible(next((item.severity for item in items), "")),
-        "caveat": visible("; ".join(caveats) or ("the numbers do not show its cost" * unshown)),
-        "needs": [numbers[name] for name in bill.needs.get(entry.control, ()) if name in numbers],
-        "cost": [_number(_saving(item, bill)) for item in items],
-        "alone": [_number(_cost_alone(item, bill)) for item in items],
-        "verified": any(item.alone is None for item in items),
-    }
+class _Controls:
+    """The data of controls, with the texts and the rows of numbers that several of them share."""
+
+    def __init__(
+        self, bill: Bill, rows: BillRows, totals: Sequence[Total], numbers: Mapping[str, int]
+    ) -> None:
+        """Begin with no control."""
+        self.texts, self.rows = _Once[str](), _Once[tuple[float | int, ...]]()
+        self._bill, self._totals, self._numbers = bill, totals, numbers
+        self._free = {entry.control for entry in free_entries(rows)}
+        digits = {account.metric: account.digits for account in rows.accounts}
+        self._decimals = [digits[of.metric] + _UNSEEN for of in totals]
+
+    def data(self, entry: BillRow, items: Sequence[Item]) -> dict[str, Any]:
+        """Return the data of one control, without what is empty, 0 or false."""
+        place = next((item.place for item in items if item.place), None)
+        caveats = dict.fromkeys(item.caveat for item in items if item.caveat)
+        unshown = entry.control in self._bill.unshown
+        ids = next((item.ids for item in items if item.ids), ())
+        names = tuple(benchmark_names(ids))
+        needs = self._bill.needs.get(entry.control, ())
+        said: dict[str, Any] = {
+            "place": visible(" ".join(filter(None, (str(place or ""), *names)))),
+            "requirements": visible(" ".join(one for one in ids if one not in names)),
+            "needs": [self._numbers[name] for name in needs if name in self._numbers],
+            "verified": any(item.alone is None for item in items),
+            "free": entry.control in self._free,
+        }
+        shared = {
+            "file": visible("" if place is None or place.line is None else place.file),
+            "severity": visible(next((item.severity for item in items), "")),
+            "caveat": visible("; ".join(caveats) or ("the numbers do not show its cost" * unshown)),
+        }
+        return {
+            "name": visible(entry.control),
+            **{key: value for key, value in said.items() if value},
+            **{key: self.texts.number(text) for key, text in shared.items() if text},
+            **self._costs(entry, items),
+        }
+
+    def _costs(self, entry: BillRow, items: Sequence[Item]) -> dict[str, int]:
+        """Return what leaving a control out saves, and what more it costs alone."""
+        costs = [_saving(item, self._bill) for item in items]
+        alone = [_cost_alone(item, self._bill) for item in items]
+        more = [one - cost for one, cost in zip(alone, costs, strict=True)]
+        sure = (
+            of.metric in entry.items and not is_free(entry.items[of.metric]) for of in self._totals
+        )
+        return {
+            "cost": self._row(costs),
+            "more": self._row(more),
+            "sure": self.texts.number("".join("01"[one] for one in sure)),
+        }
+
+    def _row(self, values: Sequence[float]) -> int:
+        """Return the number of a row of a value for each metric."""
+        pairs = zip(values, self._decimals, strict=True)
+        return self.rows.number(tuple(_number(round(value, most)) for value, most in pairs))
 
 
 def _saving(item: Item, bill: Itemised) -> float:

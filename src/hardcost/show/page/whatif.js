@@ -3,7 +3,7 @@
 // All text goes in by textContent, so no name can act on the page. Without this script the part
 // stays hidden, and the rest of the page is whole.
 
-import { decoded, encoded, mixed, profileFile, switched, totals, weighted } from "./choice.js";
+import { decoded, encoded, mixed, profileFile, switched, totals, unpacked, weighted } from "./choice.js";
 
 const DEAREST = 3;
 const WORTH = 1 / 20; // the least share of a cost that is worth a decision of its own
@@ -22,8 +22,7 @@ const BASIS = {
 /** @type {(id: string) => any} */
 const element = (id) => document.getElementById(id);
 
-/** @type {import("./choice.js").Bill & Record<string, any>} */
-const bill = JSON.parse(element("bill-data").textContent);
+const bill = unpacked(JSON.parse(element("bill-data").textContent));
 const whole = bill.controls.map(() => true);
 const usual = bill.weights;
 const collator = new Intl.Collator("en", { numeric: true });
@@ -97,10 +96,9 @@ function showAnswer() {
   const of = mix();
   const all = controls(bill.controls.length);
   element("mix-answer").textContent = `All ${all} ${added({ low: of.cost, high: of.cost }, of, true)}.`;
-  const costs = bill.controls.map((control) => {
-    const sure = new Set(control.sure);
-    return weighted(control.cost, of.weights.map((weight, m) => (sure.has(m) ? weight : 0)));
-  });
+  const costs = bill.controls.map(({ cost, sure }) =>
+    weighted(cost, of.weights.map((weight, m) => (sure[m] ? weight : 0))),
+  );
   const order = bill.controls.map((_, index) => index).toSorted((a, b) => costs[b] - costs[a]);
   const dearest = order.slice(0, DEAREST).filter((index) => costs[index] > 0);
   showDearest(dearest, costs, of);
@@ -341,7 +339,7 @@ function controlRow(control, index, hasSeverity) {
   cells[1].textContent = String(index + 1);
   cells[2].textContent = control.severity;
   line.append(cells[0], cells[1], words, ...cells.slice(hasSeverity ? 2 : 3));
-  const text = `${control.name} ${control.place} ${control.ids}`.toLowerCase();
+  const text = `${control.name} ${control.place} ${control.requirements}`.toLowerCase();
   return { index, line, box, text, cost: cells[3], alone: cells[4], sizes: {} };
 }
 

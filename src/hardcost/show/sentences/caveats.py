@@ -22,6 +22,9 @@ INTERACTS = (
     " saved by leaving out one; below zero, controls make each other more expensive"
 )
 
+_MOST_NAMES = 8
+"""Most controls that a caveat names."""
+
 
 def mark_caveat(text: str, item: Item) -> str:
     """Return a cost, marked if the item has a caveat."""
@@ -37,12 +40,24 @@ def caveat_words(items: Iterable[Item]) -> list[str]:
 
 
 def caveat_notes(items: Iterable[Item]) -> list[str]:
-    """Return each caveat once, after its mark and the controls that it applies to."""
+    """Return each caveat once, after its mark and the controls that it applies to.
+
+    Of many controls, the first are named; their rows have the mark, too.
+    """
     about: dict[str, dict[str, None]] = {}
     for item in items:
         if item.caveat:
             about.setdefault(item.caveat, {})[visible(item.control)] = None
-    return [f"{MARK} {join_in_prose(names)}: {visible(caveat)}" for caveat, names in about.items()]
+    return [
+        f"{MARK} {join_in_prose(_first_names(tuple(names)))}: {visible(caveat)}"
+        for caveat, names in about.items()
+    ]
+
+
+def _first_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(names) <= _MOST_NAMES:
+        return names
+    return (*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1:,} more")
 
 
 def unresolved_metrics(totals: Iterable[Total]) -> frozenset[MetricId]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -39,6 +40,7 @@ from hardcost.show.sentences.failures import unmeasured_lines
 from hardcost.show.sentences.search_steps import search_lines
 from hardcost.show.sentences.verification import NOT_ALONE, known_words, verified_controls
 from hardcost.show.tables.accounting import accounting_line
+from hardcost.show.tables.equal_rows import share_numbers
 from hardcost.show.tables.first_screen import answer_and_advice
 from hardcost.show.tables.layout import (
     Column,
@@ -59,6 +61,12 @@ from hardcost.units import count, join_in_prose, visible
 _CHANCE = "(~0)"
 _ALONE = "what the control costs by itself, with nothing else of the profile on"
 _CHOSEN, _NAMED = 4, 3
+
+_RANGES = 10_000
+"""Most costs in the table of every cost that have their intervals beside them."""
+
+_BARS = 20
+"""Most bars of a metric in the table of every cost."""
 
 
 def bill_table(finding: Bill, top: int = 20, metrics: Sequence[str] = ()) -> ConsoleRenderable:
@@ -169,16 +177,41 @@ def bill_grids(finding: Bill, top: int, metrics: Sequence[str] = ()) -> list[Gri
 
 
 def matrix_grid(finding: Bill) -> Grid:
-    """Return every control's cost on every metric, and the remainder up to the totals."""
+    """Return every control's cost on every metric, and the remainder up to the totals.
+
+    Neighbours with equal costs have one row of numbers.
+    """
     rows = rows_of_bill(finding)
     measured = [account for account in rows.accounts if account.metric != AVERAGE]
-    grid = _items_grid(finding, rows, rows.entries, (), measured)
+    entries: Sequence[BillRow] = rows.entries
+    notes: list[str] = []
+    if len(entries) * len(measured) > _RANGES:
+        entries = [_without_intervals(entry) for entry in entries]
+        shell = shlex.join(["hardcost", "report", finding.run, "--format", "json"])
+        notes = [f"`{visible(shell)}` prints intervals, where costs have any."]
+    grid = _items_grid(finding, rows, entries, (), measured)
     columns = tuple(
-        ColumnGroup("", (replace(column, header=group.title),))
+        ColumnGroup("", (replace(column, header=group.title, bars=_tallest(column.bars)),))
         for group in without_optional(grid).groups
         for column in group.columns
     )
-    return replace(grid, groups=columns, title=f"Every cost: {_unit(finding, rows)}")
+    title = f"Every cost: {_unit(finding, rows)}"
+    notes = [*grid.notes, *notes]
+    whole = replace(grid, groups=columns, title=title, notes=tuple(notes), flowing=True)
+    return share_numbers(whole)
+
+
+def _without_intervals(entry: BillRow) -> BillRow:
+    points = {
+        metric: replace(item, low=item.cost, high=item.cost) for metric, item in entry.items.items()
+    }
+    return replace(entry, items=points)
+
+
+def _tallest(bars: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the bars that stand out, at most `_BARS`; the others are 0."""
+    least = max(sorted(bars)[:-_BARS], default=0.0)
+    return tuple(bar if bar > least else 0.0 for bar in bars)
 
 
 def _unit(finding: Bill, rows: BillRows) -> str:
@@ -468,7 +501,8 @@ def _elsewhere(
     more = [
         (account.items[entry.control], account)
         for account in rows.accounts
-        if account.metric not in columns and account.items.get(entry.control, usual) > usual
+        if account.metric not in columns | {AVERAGE}
+        and account.items.get(entry.control, usual) > usual
     ]
     more.sort(key=lambda pair: -pair[0])
     named = [f"{visible(a.metric)} {signed_number(cost, a.digits)}" for cost, a in more[:_NAMED]]

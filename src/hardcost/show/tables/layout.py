@@ -90,6 +90,8 @@ class Grid:
 
     `texts` has an entry for each row, or none at all. A line is drawn before each row of `lines`.
     `anchors` are names for linking to rows: one for each row ("" for no anchor), or none at all.
+    On paper a `flowing` table has each row's numbers below its text, on as many lines as they take;
+    others are printed in parts that fit.
     """
 
     title: str
@@ -100,12 +102,22 @@ class Grid:
     lines: frozenset[int] = frozenset()
     notes: tuple[str, ...] = ()
     anchors: tuple[str, ...] = ()
+    flowing: bool = False
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Return all columns but the labels."""
+        return tuple(column for group in self.groups for column in group.columns)
 
     @property
     def rows(self) -> int:
         """Return the number of rows."""
-        columns = (*self.labels, *(column for group in self.groups for column in group.columns))
+        columns = (*self.labels, *self.columns)
         return len(columns[0].cells) if columns else 0
+
+    def is_bare(self, row: int) -> bool:
+        """Say whether a row has nothing in its columns but the labels."""
+        return bool(self.columns) and not any(column.cells[row] for column in self.columns)
 
 
 def without_optional(grid: Grid) -> Grid:
