@@ -12,6 +12,7 @@ from typing import Any
 
 import coverage
 import pytest
+import vl_convert  # noqa: F401  (so that pages draw in this process: a new one for each takes a second)
 from hypothesis import settings
 from tests.fakes import kinds
 

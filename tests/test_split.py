@@ -1,6 +1,7 @@
 """`make test` meets each kind of control and each verb in a guest; `make test-slow` has the rest.
 
-That it runs each workload is said by `vm/test_each_workload.py`, which is none of the slow tests.
+Some of that is `lengthy`, which both leave out. That `make test` runs each workload is said by
+`vm/test_each_workload.py`, which is none of the slow tests.
 """
 
 from __future__ import annotations
@@ -61,19 +62,34 @@ BOOT_NOTHING = {"cluster", "import", "schema"}
 """What these say is recorded in `cli/verbs/`."""
 
 
+COLLECTED = """
+import pytest
+
+class Marks:
+    def pytest_collection_modifyitems(self, items):
+        for item in items:
+            name = f"{item.path.name.removeprefix('test_')}::{item.originalname}"
+            print("collected", name, *(mark.name for mark in item.iter_markers()))
+
+words = ["--collect-only", "-q", "-p", "no:cacheprovider", "tests/vm"]
+raise SystemExit(pytest.main(words, plugins=[Marks()]))
+"""
+"""Prints each test in `vm/`, without its parameters, with its marks."""
+
+
 @cache
-def collected(marks: str) -> frozenset[str]:
-    """Return the tests in `vm/` that marks select, without their parameters."""
-    words = ["-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "-m", marks]
+def collected() -> tuple[tuple[str, frozenset[str]], ...]:
+    """Return the tests in `vm/` with their marks; one that has parameters, once for each."""
     done = subprocess.run(
-        [sys.executable, *words, "tests/vm"], cwd=ROOT, check=True, capture_output=True, text=True
+        [sys.executable, "-c", COLLECTED], cwd=ROOT, check=True, capture_output=True, text=True
     )
-    beginning = "tests/vm/test_"
-    return frozenset(
-        line.removeprefix(beginning).partition("[")[0]
-        for line in done.stdout.splitlines()
-        if line.startswith(beginning)
-    )
+    lines = (line.split() for line in done.stdout.splitlines())
+    return tuple((words[1], frozenset(words[2:])) for words in lines if words[:1] == ["collected"])
+
+
+def marked(*, slow: bool) -> set[str]:
+    """Return the tests that boot guests, those that are slow or the others."""
+    return {name for name, marks in collected() if "vm" in marks and ("slow" in marks) == slow}
 
 
 def verbs() -> set[str]:
@@ -90,14 +106,14 @@ def verbs() -> set[str]:
 )
 def test_each_meets_a_guest(names: set[str], tests: dict[str, str], slow: dict[str, str]) -> None:
     assert {*tests, *slow} == {*names}
-    assert set(tests.values()) <= collected("vm and not slow")
-    assert set(slow.values()) <= collected("vm and slow")
+    assert set(tests.values()) <= marked(slow=False)
+    assert set(slow.values()) <= marked(slow=True)
 
 
 def test_each_workload_runs_in_a_guest() -> None:
-    assert "each_workload.py::test_it_yields_its_metrics" in collected("vm and not slow")
+    assert "each_workload.py::test_it_yields_its_metrics" in marked(slow=False)
 
 
 def test_whatever_boots_a_guest_says_so() -> None:
-    unmarked = {one.partition("::")[0] for one in collected("not vm")}
+    unmarked = {name.partition("::")[0] for name, marks in collected() if "vm" not in marks}
     assert unmarked <= {"flat_stress.py"}, "files in vm/ without the marker vm"

@@ -1,8 +1,8 @@
 """A wheel holds all that the installed program needs, also when it is built from the sdist.
 
 The sdist is unpacked in a folder of another name, so the probe's programs are built there again:
-the only build of them that tests make. What compares the semantics with kernels is broken there: if
-it had any part in a trial, the programs could not be built, or would be others.
+the only build of them that tests make, and a slow one. What compares the semantics with kernels is
+broken there: if it had any part in a trial, the programs could not be built, or would be others.
 """
 
 from __future__ import annotations
@@ -41,27 +41,28 @@ NAMES = (
 
 
 @dataclass(frozen=True)
-class Built:
-    """Wheels made from this folder and from the sdist, and the folder that this was unpacked in."""
+class Elsewhere:
+    """The wheel made from the sdist, and the folder that this was unpacked in."""
 
-    here: Path
-    from_sdist: Path
+    wheel: Path
     folder: Path
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the wheel made from this folder, whose programs set-up has built."""
+    return hatchling(PROJECT, "wheel", tmp_path_factory.mktemp("here"))
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
     folder = tmp_path_factory.mktemp("sdist") / "another folder"
     folder.mkdir()
     # Not by tarfile: its safe way to unpack is newer than Debian 12's Python.
     subprocess.run(["tar", "-xzf", hatchling(PROJECT, "sdist", folder), "-C", folder], check=True)
     (unpacked,) = (path for path in folder.iterdir() if path.is_dir())
     _break_conformance(unpacked)
-    return Built(
-        hatchling(PROJECT, "wheel", tmp_path_factory.mktemp("here")),
-        hatchling(unpacked, "wheel", tmp_path_factory.mktemp("there")),
-        unpacked,
-    )
+    return Elsewhere(hatchling(unpacked, "wheel", tmp_path_factory.mktemp("there")), unpacked)
 
 
 def _break_conformance(project: Path) -> None:
@@ -91,8 +92,8 @@ def _content(wheel: Path) -> dict[str, str]:
         return {name: hashlib.sha256(file.read(name)).hexdigest() for name in names}
 
 
-def test_every_file_of_the_package_is_in_the_wheel(built: Built) -> None:
-    here = {
+def test_every_file_of_the_package_is_in_the_wheel(here: Path) -> None:
+    files = {
         Path("hardcost", path.relative_to(PACKAGE)).as_posix()
         for path in PACKAGE.rglob("*")
         if path.is_file() and path.suffix != ".pyc"
@@ -102,12 +103,12 @@ def test_every_file_of_the_package_is_in_the_wheel(built: Built) -> None:
         f"{SERIES}/{path.relative_to(patches_of_all)}" for path in patches_of_all.rglob("*.patch")
     }
     assert len(series) > 1
-    assert here | series <= set(_content(built.here))
-    assert "hardcost/bin/hardcost-probe" in here
+    assert files | series <= set(_content(here))
+    assert "hardcost/bin/hardcost-probe" in files
 
 
-def test_a_wheel_holds_the_package_and_nothing_that_only_tests_need(built: Built) -> None:
-    with zipfile.ZipFile(built.here) as wheel:
+def test_a_wheel_holds_the_package_and_nothing_that_only_tests_need(here: Path) -> None:
+    with zipfile.ZipFile(here) as wheel:
         names = wheel.namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"auditrules", "hardcost"}
     assert [name for name in names if "conformance" in name or "battery" in name] == []
@@ -141,33 +142,38 @@ def test_the_rules_engine_has_a_wheel_of_its_own_with_all_its_files(tmp_path: Pa
     assert set(required) <= set(ours)
 
 
-def test_hardcost_asks_no_index_for_the_rules_engine(built: Built) -> None:
-    with zipfile.ZipFile(built.here) as wheel:
+def test_hardcost_asks_no_index_for_the_rules_engine(here: Path) -> None:
+    with zipfile.ZipFile(here) as wheel:
         (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
         metadata = wheel.read(name).decode()
     assert "Requires-Dist: z3-solver" in metadata
     assert "Requires-Dist: auditrules" not in metadata
 
 
-def test_the_wheel_from_the_sdist_is_the_same_byte_for_byte(built: Built) -> None:
-    assert _content(built.from_sdist) == _content(built.here)
+@pytest.mark.slow
+def test_the_wheel_from_the_sdist_is_the_same_byte_for_byte(
+    elsewhere: Elsewhere, here: Path
+) -> None:
+    assert elsewhere.wheel.name == here.name
+    assert _content(elsewhere.wheel) == _content(here)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*PROGRAMS, PLUGIN])
 def test_programs_depend_neither_on_their_folder_nor_on_conformance(
-    built: Built, name: str
+    elsewhere: Elsewhere, name: str
 ) -> None:
-    program = (built.folder / "src/hardcost/bin" / name).read_bytes()
+    program = (elsewhere.folder / "src/hardcost/bin" / name).read_bytes()
     assert program == (PACKAGE / "bin" / name).read_bytes()
-    for path in (str(PROJECT), str(built.folder), str(Path.home() / ".cargo")):
+    for path in (str(PROJECT), str(elsewhere.folder), str(Path.home() / ".cargo")):
         assert path.encode() not in program
 
 
-def test_the_wheel_is_installed_and_finds_the_patches(built: Built, tmp_path: Path) -> None:
+def test_the_wheel_is_installed_and_finds_the_patches(here: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv/bin/python"
     words = [str(python), "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
-    subprocess.run([*words, built.from_sdist], check=True, capture_output=True)
+    subprocess.run([*words, here], check=True, capture_output=True)
     found = subprocess.run(
         [python, "-c", NAMES], cwd=tmp_path, check=True, capture_output=True, text=True
     )
@@ -180,8 +186,8 @@ def test_what_is_measured_and_executed_is_small() -> None:
     assert (PACKAGE / "bin/hardcost-noop").stat().st_size < 1_000
 
 
-def test_the_wheel_has_a_tag_that_an_index_takes(built: Built) -> None:
-    *_, platform = built.from_sdist.stem.split("-")
+def test_the_wheel_has_a_tag_that_an_index_takes(here: Path) -> None:
+    *_, platform = here.stem.split("-")
     assert platform == "manylinux_2_17_x86_64.manylinux2014_x86_64"
 
 

@@ -82,20 +82,15 @@ def test_help_imports_nothing_of_what_the_verbs_work_with(words: tuple[str, ...]
     assert not modules & HEAVY
 
 
-def test_what_draws_charts_is_imported_only_for_a_page(tmp_path: Path) -> None:
+def test_charts_are_imported_only_for_a_page_and_dask_only_for_workers(tmp_path: Path) -> None:
     words = ("bill", "--boot", "init_on_alloc=1", "--machine", "fake")
     own = {"HARDCOST_STORE": str(tmp_path / "store")}
     _, planning = imported_by(*words, "--dry-run", **own)
     _, measuring = imported_by(*words, **own)
     assert "altair" in measuring - planning
     assert "scipy.stats" not in measuring
-
-
-def test_dask_is_imported_only_for_workers(tmp_path: Path) -> None:
-    words = ("bill", "--boot", "init_on_alloc=1", "--machine", "fake")
-    _, here = imported_by(*words, HARDCOST_STORE=str(tmp_path / "store"))
     assert find_spec("distributed") is not None
-    assert not here & {"dask", "distributed"}
+    assert not measuring & {"dask", "distributed"}
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ FULL = """
 import json, os, sys
 from hardcost.cli.main import main
 import hardcost.cli.command
+import hardcost.library.advise, hardcost.measure.run, hardcost.show.page.page  # for all children
 
 disk, old, verbs = sys.argv[1], *json.loads(sys.stdin.read())
 for name, (file, words) in verbs.items():

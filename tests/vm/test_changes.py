@@ -18,7 +18,7 @@ from tests.vm.ssh_guest import SshGuest, ssh_guest
 
 from hardcost.supply.cache.cache import Cache
 
-pytestmark = [pytest.mark.vm, pytest.mark.slow, pytest.mark.lengthy]
+pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +60,7 @@ mount = { "/srv" = ["noexec", "nosuid"] }
 """
 
 
+@pytest.mark.lengthy
 def test_services_and_mounts_are_changed_for_a_trial_and_are_as_they_were_after_it(
     guest: SshGuest,
 ) -> None:
@@ -90,6 +91,7 @@ def test_a_unit_and_a_mount_that_are_not_there_are_refused_and_nothing_is_change
     assert not differences(before, guest.state())
 
 
+@pytest.mark.lengthy
 def test_a_bill_boots_nothing_and_leaves_all_as_it_was(guest: SshGuest) -> None:
     before = guest.state()
     rules = guest.folder / "my.rules"
@@ -127,6 +129,7 @@ def test_a_machine_is_as_it_was_when_it_hears_no_more_of_us(
     assert not outcome.differences
 
 
+@pytest.mark.lengthy
 def test_a_machine_that_lost_its_power_is_as_it_was(guest: SshGuest) -> None:
     outcome = interrupt(guest, "power", "guard", None)
     assert outcome.pending
@@ -135,6 +138,7 @@ def test_a_machine_that_lost_its_power_is_as_it_was(guest: SshGuest) -> None:
     assert "hardcost" not in guest.said("ls -R /etc/systemd/system")
 
 
+@pytest.mark.lengthy
 def test_what_somebody_else_changed_meanwhile_is_left_and_named(guest: SshGuest) -> None:
     process = start(guest, 40)
     until = time.monotonic() + 120
@@ -151,6 +155,7 @@ def test_what_somebody_else_changed_meanwhile_is_left_and_named(guest: SshGuest)
     assert guest.said("cat /proc/sys/kernel/kptr_restrict") == "1\n"
 
 
+@pytest.mark.lengthy
 def test_a_full_disk_is_an_error_and_nothing_is_changed(guest: SshGuest) -> None:
     before = guest.state()
     for place in ("/root/.cache", "/var/lib/hardcost"):
@@ -163,6 +168,7 @@ def test_a_full_disk_is_an_error_and_nothing_is_changed(guest: SshGuest) -> None
     assert not any(guest.journals())
 
 
+@pytest.mark.lengthy
 def test_a_clock_that_is_set_back_moves_no_time_and_ends_no_change(guest: SshGuest) -> None:
     before = guest.state()
     process = start(guest, 3, "--format", "json", "--progress", "none")
@@ -175,6 +181,7 @@ def test_a_clock_that_is_set_back_moves_no_time_and_ends_no_change(guest: SshGue
     assert not differences(before, guest.state())
 
 
+@pytest.mark.lengthy
 def test_locked_rules_are_refused_and_nothing_is_changed(guest: SshGuest) -> None:
     guest.said("auditctl -e 2")
     before = guest.state()
@@ -198,6 +205,7 @@ lsm = "permissive"
 """
 
 
+@pytest.mark.lengthy
 def test_selinux_is_switched_for_a_trial_and_is_in_its_mode_after_it(guest: SshGuest) -> None:
     """The guest has no policy: SELinux allows everything, and has a mode all the same."""
     guest.said(

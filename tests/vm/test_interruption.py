@@ -17,8 +17,9 @@ from tests.vm.conftest import Command
 pytestmark = pytest.mark.vm
 
 STUDY = of_rules("a few trials", "null+open", range(8))
-MOMENTS = 20
-BOOTS_AT = range(0, MOMENTS, 5)  # the moments that a run without a snapshot is given
+FEW = of_rules("fewer trials", "null+open", range(3))
+MOMENTS = 12
+BOOTS_AT = range(0, MOMENTS, 4)  # the moments that a run without a snapshot is given
 LATEST = {True: 7.0, False: 3.5}  # seconds in which a run with and without a boot is killed at most
 WORDS = ("run", "study.toml", "--jobs", "2", "--format", "json")
 
@@ -81,7 +82,7 @@ def apart_store(command: Command, name: str) -> Command:
 def test_interrupted_it_ends_its_guests_and_says_how_to_go_on(
     hardcost: Command, sent: list[signal.Signals]
 ) -> None:
-    hardcost.write("study.toml", STUDY)
+    hardcost.write("study.toml", FEW)
     hardcost("run", "study.toml", "--workload", "syscalls calls=null")  # makes the snapshot
     process = hardcost.start(*WORDS, "--fresh")
     hardcost.await_guest(process)

@@ -119,7 +119,6 @@ def test_exec_is_predicted_by_the_calls_that_its_program_makes(constants: Consta
     assert under - without == pytest.approx(predicted, rel=0.05)
 
 
-@pytest.mark.lengthy
 def test_the_command_shows_measurements_beside_predictions(hardcost: Command) -> None:
     of_a_tree = "-a always,exit -F arch=b64 -F dir=/etc -F perm=x -k x\n"  # see KINDS
     mount = "-a always,exit -F arch=b64 -S mount -F auid>=1000 -k m\n"

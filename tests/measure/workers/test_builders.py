@@ -76,6 +76,7 @@ def test_two_workers_build_side_by_side_and_the_records_are_the_same(
     assert f"2 workers at {lab.address} can build 2 kernels at a time" in heard.notes
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_while_it_builds_costs_nothing_but_time(
     lab: RunningLab, tmp_path: Path
 ) -> None:
@@ -171,6 +172,7 @@ def test_a_build_that_fails_there_fails_here_with_its_reason(
         measured(lab.address, tmp_path / "x.sqlite", Heard(), plan())
 
 
+@pytest.mark.slow
 def test_a_source_of_the_users_is_built_over_tls_though_a_worker_is_killed(tmp_path: Path) -> None:
     source = linux.make(tmp_path / "linux")
     (source / "Makefile").write_text(SLOW)

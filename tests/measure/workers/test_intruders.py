@@ -120,6 +120,7 @@ def without_certificate(
     return bare + [Attempt(place, theirs, where) for place in places]
 
 
+@pytest.mark.slow
 def test_from_another_host_nobody_gets_in_without_the_labs_certificate(
     hosts: Hosts, tmp_path: Path
 ) -> None:
@@ -132,6 +133,7 @@ def test_from_another_host_nobody_gets_in_without_the_labs_certificate(
         assert who_got_in(tmp_path, known) == known, known  # so it is the certificate that counts
 
 
+@pytest.mark.slow
 def test_another_host_does_not_reach_what_listens_on_loopback(hosts: Hosts, tmp_path: Path) -> None:
     address = "tcp://127.0.0.1:8786"
     with lab(tmp_path, address, where=hosts.in_lab()) as places:

@@ -29,7 +29,7 @@ from hardcost.measure.carry_out import Concurrency
 from hardcost.measure.monitor import Advanced, Monitor, Note, RunEvent
 from hardcost.measure.prepare import prepare_all
 from hardcost.measure.run import Run
-from hardcost.measure.workers import worker
+from hardcost.measure.workers import connection, runners, worker
 from hardcost.measure.workers.lab import Lab
 from hardcost.measure.workers.machine import spread_trials
 from hardcost.mechanisms.boot import BootParameter
@@ -159,6 +159,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(lab: RunningLab, tmp_pat
     assert "worker dies is gone; its trials run elsewhere" in heard.notes
 
 
+@pytest.mark.slow
 def test_a_worker_that_comes_takes_trials_also_when_all_others_are_gone(
     own_lab: RunningLab, tmp_path: Path
 ) -> None:
@@ -175,9 +176,11 @@ def test_a_worker_that_comes_takes_trials_also_when_all_others_are_gone(
     assert "worker second has joined and takes trials" in heard.notes
 
 
+@pytest.mark.slow
 def test_a_run_ends_when_no_worker_is_left_and_goes_on_where_there_is_one(
-    own_lab: RunningLab, tmp_path: Path
+    own_lab: RunningLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(runners, "_NOBODY_SECONDS", 1.0)
     own_lab.worker("only")
     heard = Heard(3, lambda: own_lab.kill("only"))
     with pytest.raises(WorkersError, match="no worker is left") as raised:
@@ -193,6 +196,7 @@ def test_a_run_ends_when_no_worker_is_left_and_goes_on_where_there_is_one(
     assert rows(tmp_path / "x.sqlite") == rows(tmp_path / "y.sqlite")
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_dies_leaves_a_run_that_goes_on(
     own_lab: RunningLab, tmp_path: Path
 ) -> None:
@@ -209,6 +213,7 @@ def test_a_scheduler_that_dies_leaves_a_run_that_goes_on(
     assert rows(tmp_path / "x.sqlite") == rows(tmp_path / "y.sqlite")
 
 
+@pytest.mark.slow
 def test_a_trial_that_too_many_workers_die_of_fails(tmp_path: Path) -> None:
     none_allowed = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
     with RunningLab(tmp_path, settings=none_allowed) as lab:
@@ -317,7 +322,10 @@ def test_an_instrument_that_is_not_exact_is_refused() -> None:
         pass
 
 
-def test_where_nobody_listens_the_address_is_named(tmp_path: Path) -> None:
+def test_where_nobody_listens_the_address_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "_CONNECT_SECONDS", 0.5)
     with pytest.raises(WorkersError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9:"):
         measured("tcp://127.0.0.1:9", tmp_path / "x.sqlite", Heard(), plan())
 

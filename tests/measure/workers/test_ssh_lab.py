@@ -57,7 +57,11 @@ def left(address: str) -> list[int]:
 
 @pytest.mark.parametrize(
     ("scheme", "number"),
-    [("tls", signal.SIGINT), ("tls", signal.SIGKILL), ("tcp", signal.SIGINT)],
+    [
+        ("tls", signal.SIGINT),
+        pytest.param("tls", signal.SIGKILL, marks=pytest.mark.slow),
+        pytest.param("tcp", signal.SIGINT, marks=pytest.mark.slow),
+    ],
 )
 def test_a_run_uses_the_lab_and_nothing_outlives_it(
     server: Path, tmp_path: Path, scheme: str, number: signal.Signals

@@ -40,7 +40,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Serve a copy of the small archive, and return its folder."""
     folder = Path(shutil.copytree(OURS, tmp_path / "mirror"))
     server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     monkeypatch.setenv("HARDCOST_DEBIAN_MIRROR", f"http://127.0.0.1:{server.server_port}/")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setattr(hardcost.supply.packages.mirror, "own_keys", lambda: (KEY,))
