@@ -61,6 +61,9 @@ class Control(ABC):
     whole_system: ClassVar[bool] = False
     """Whether it needs a whole Debian system; then all trials of its plan get one."""
 
+    suspect: ClassVar[bool] = False
+    """Whether it is expected to cost something, as a daemon is: a bill measures it by itself."""
+
     boots: ClassVar[bool] = False
     """Whether it changes the kernel's command line, so that its trials boot by themselves."""
 

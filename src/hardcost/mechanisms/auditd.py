@@ -119,6 +119,7 @@ class Auditd(Control):
     takes_records: ClassVar[bool] = True
     packages: ClassVar[tuple[str, ...]] = ("auditd",)
     whole_system: ClassVar[bool] = True
+    suspect: ClassVar[bool] = True
     mechanism: ClassVar[str] = "auditd"
     single: ClassVar[bool] = True
 
@@ -145,6 +146,7 @@ class AuditPlugin(Control):
     packages: ClassVar[tuple[str, ...]] = ("auditd",)
     requires: ClassVar[type[Control]] = Auditd
     whole_system: ClassVar[bool] = True
+    suspect: ClassVar[bool] = True
     mechanism: ClassVar[str] = "auditd"
 
     @property

@@ -151,6 +151,7 @@ class Fapolicyd(Control):
 
     packages: ClassVar[tuple[str, ...]] = ("fapolicyd",)
     whole_system: ClassVar[bool] = True
+    suspect: ClassVar[bool] = True
     mechanism: ClassVar[str] = "fapolicyd"
     single: ClassVar[bool] = True
 

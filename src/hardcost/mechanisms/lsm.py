@@ -78,6 +78,7 @@ class Lsm(Control):
     packages: ClassVar[tuple[str, ...]] = ("apparmor", "selinux-policy-default")
     boots: ClassVar[bool] = True
     whole_system: ClassVar[bool] = True
+    suspect: ClassVar[bool] = True
     mechanism: ClassVar[str] = "lsm"
     lacking: ClassVar[str] = "no security module"
     single: ClassVar[bool] = True

@@ -75,6 +75,7 @@ class Rsyslog(Control):
 
     packages: ClassVar[tuple[str, ...]] = ("rsyslog",)
     whole_system: ClassVar[bool] = True
+    suspect: ClassVar[bool] = True
     mechanism: ClassVar[str] = "rsyslog"
     single: ClassVar[bool] = True
 

@@ -153,6 +153,7 @@ class Scanner(Control):
 
     packages: ClassVar[tuple[str, ...]] = ("clamav-daemon",)
     whole_system: ClassVar[bool] = True
+    suspect: ClassVar[bool] = True
     mechanism: ClassVar[str] = "scanner"
     single: ClassVar[bool] = True
 

@@ -34,6 +34,7 @@ class Service(Control):
     files: tuple[tuple[str, str], ...] = ()
 
     whole_system: ClassVar[bool] = True
+    suspect: ClassVar[bool] = True
     mechanism: ClassVar[str] = "service"
 
     @property

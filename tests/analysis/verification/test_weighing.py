@@ -194,3 +194,53 @@ def test_the_share_of_errors_that_escape_is_that_of_a_coin() -> None:
         tosses = [[coins.random() < 0.5 for _ in range(4)] for _ in range(groups)]
         escaped += all(a + b == c + d for a, b, c, d in tosses)
     assert escaped / draws == pytest.approx(escaping_share(groups), rel=0.1)
+
+
+@dataclass
+class ManyMetrics:
+    """Controls some of which are wrong on several metrics each; half of the metrics scatter."""
+
+    controls: int
+    wrong: Sequence[int]
+    seed: int
+    trials: int = 0
+
+    def weigh(self) -> Weighed:
+        least = {MetricId(f"m{at}"): 0.0 if at < 9 else 7.0 * at for at in range(18)}
+        random = Random(self.seed)  # noqa: S311
+        sizes = (-9749, -19, 0, 0, 0, 500, 9749)
+        errors = {
+            one: {metric: random.choice(sizes) + 3 * by for metric, by in least.items()}
+            for one in self.wrong
+        }
+
+        def measure(question: GroupQuestion) -> Sequence[Savings]:
+            self.trials += len(question.left_out) + len(question.alone)
+            return [{it: saved(group, it) for it in least} for group in question.left_out]
+
+        def saved(group: Group, metric: MetricId) -> Estimate:
+            spread = least[metric] / 3.36
+            value = EACH * len(group) + sum(errors[one][metric] for one in group if one in errors)
+            value += Random(f"{self.seed} {sorted(group)} {metric}").gauss(0, spread)  # noqa: S311
+            return Estimate(value, value - spread, value + spread)
+
+        task = WeighingTask(
+            controls=tuple(range(self.controls)),
+            suspects=frozenset(),
+            booting=frozenset(),
+            predicted=lambda group: dict.fromkeys(least, EACH * len(group)),
+            least=least,
+            seed=str(self.seed),
+        )
+        return answer_questions(weigh(task), measure)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("number", [2, 5])
+def test_several_metrics_tell_together_which_controls_are_wrong(number: int, seed: int) -> None:
+    """Chance in what was measured of the wrong ones has no innocent ones measured."""
+    wrong = Random(seed).sample(range(107), number)  # noqa: S311
+    bench = ManyMetrics(107, wrong, seed)
+    found = bench.weigh()
+    assert set(found.wrong) == set(wrong)
+    assert bench.trials <= 10 + 4 * number

@@ -5,12 +5,17 @@ A guess, made to measure the right control first: it is measured by itself befor
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
+
+_SPARE = 2  # groups beyond the wrong controls: with fewer, any control could be one
+_OUTSIDE = 0.1  # of a column, which chance may turn out of the space
+_ROUNDING = 1e-9
 
 
 def explain_by_one(off: Numbers, within: Numbers, tolerance: float) -> list[int]:
@@ -44,6 +49,31 @@ def explain_by_two(off: Numbers, within: Numbers, tolerance: float) -> tuple[int
         if misses[at] <= tolerance and (best is None or misses[at] < best[0]):
             best = (float(misses[at]), one, one + 1 + at)
     return None if best is None else best[1:]
+
+
+def explain_jointly(off: Numbers, within: Numbers) -> list[int]:
+    """Return the controls that together could explain what groups are off by, on all metrics.
+
+    `off` has a row for each group and a column for each metric, in units of what chance does there.
+    A wrong prediction is mostly wrong on several metrics, and puts each of its groups off by the
+    same. So what groups are off by, as columns, spans the space of the wrong controls' columns of
+    `within`, and few others lie in it (as in MUSIC: R. O. Schmidt, "Multiple emitter location and
+    signal parameter estimation", 1986). Nothing is returned where more controls are wrong than the
+    groups can tell apart.
+    """
+    if not off.any():
+        return []
+    left, sizes, _ = np.linalg.svd(off, full_matrices=False)
+    chance = math.sqrt(off.shape[0]) + math.sqrt(off.shape[1])
+    number = int(np.sum(sizes > max(chance, _ROUNDING * float(sizes[0]))))
+    if not 0 < number <= len(off) - _SPARE:
+        return []
+    space = left[:, :number]
+    members = within.sum(axis=0)
+    inside = np.square(space.T @ within).sum(axis=0)
+    outside = 1 - _divide(inside, members)
+    likely = [int(one) for one in np.argsort(outside, kind="stable") if members[one]]
+    return sorted(one for one in likely[:number] if outside[one] <= _OUTSIDE)
 
 
 def explain_by_interaction(off: Numbers, within: Numbers, tolerance: float) -> bool:

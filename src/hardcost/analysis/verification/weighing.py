@@ -19,6 +19,7 @@ the rest is left out one by one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -32,6 +33,8 @@ from hardcost.units import join_in_prose
 
 FEWEST = 5
 """Controls that are worth weighing: of fewer there would be more groups than controls."""
+
+_SEVERAL = 2  # metrics, or groups, that say more together than each by itself
 
 _HALF = 0.5  # of a unit: predictions are of whole instructions
 
@@ -120,6 +123,8 @@ class _State:
     explained: set[tuple[Group, MetricId]] = field(default_factory=set)
     _alone: set[int] = field(default_factory=set)
     _guesses: dict[MetricId, list[int]] = field(default_factory=dict)
+    _jointly: list[int] = field(default_factory=list)
+    _misled_by: int = 0  # groups
     _halves: dict[Group, tuple[Group, ...]] = field(default_factory=dict)
     _predicted: dict[Group, Predictions] = field(default_factory=dict)
 
@@ -157,6 +162,9 @@ class _State:
                 self._unconfirmed(), "leaving out by itself what is in no group that is in order"
             )
             return unconfirmed or self._ask_alone()
+        if jointly := self._guess_jointly(off):
+            words = _words({"control by itself": len(jointly)})
+            return GroupQuestion(tuple(map(_only, jointly)), (), words)
         likely, halved = set[int](), dict[Group, None]()
         for metric, found in off.items():
             if guessed := self._guess(metric, found):
@@ -196,18 +204,25 @@ class _State:
         return sorted(
             one
             for one in self.single
-            if one not in self.task.suspects
-            and any(self._is_wrong(one, metric) for metric in self.task.least)
+            if one not in self.task.suspects and self._is_wrong_anywhere(one)
         )
 
     def _is_wrong(self, one: int, metric: MetricId) -> bool:
         saved = self.single[one].get(metric)
         return saved is not None and self._differs(saved, self._predict(_only(one), metric), metric)
 
-    def _differs(self, saved: Estimate, expected: float, metric: MetricId) -> bool:
-        """Say whether a saving is another than expected, and not by chance."""
-        by = abs(saved.value - expected)
-        return by > self._tolerance(metric) and not saved.low <= expected <= saved.high
+    def _differs(
+        self, saved: Estimate, expected: float, metric: MetricId, corrected: int = 0
+    ) -> bool:
+        """Say whether a saving is another than expected, and not by chance.
+
+        The expectation has so many `corrected` predictions in it, each by a measurement in which
+        chance has a part, too.
+        """
+        wider = math.sqrt(1 + corrected)
+        by = saved.value - expected
+        half = saved.value - saved.low if by > 0 else saved.high - saved.value
+        return abs(by) > max(self._tolerance(metric, wider), half * wider)
 
     def _halve(self, group: Group) -> set[int]:
         """Part a group in two, of which single controls are returned."""
@@ -242,6 +257,31 @@ class _State:
         if decoding.explain_by_interaction(residuals, within, self._tolerance(metric)):
             self.explained |= {(one, metric) for one in off}
 
+    def _guess_jointly(self, off: Mapping[MetricId, Mapping[Group, float]]) -> list[int]:
+        """Return the controls that could explain all metrics that are off together.
+
+        Once such a guess was wrong, none is made until other groups are known.
+        """
+        known = len(self.groups)
+        if len(off) < _SEVERAL or known <= self._misled_by:
+            return []
+        unknown = self._unknown
+        groups = [one for one in self.groups if not any((one, it) in self.explained for it in off)]
+        if len(groups) < _SEVERAL:
+            return []
+        by = [[self._residual(one, it) / self._tolerance(it) for it in off] for one in groups]
+        found = decoding.explain_jointly(np.array(by), decoding.matrix(groups, unknown))
+        guessed = [unknown[one] for one in found]
+        if not guessed or not all(map(self._is_wrong_anywhere, self._jointly)):
+            self._misled_by = known
+            self._jointly = []
+            return []
+        self._jointly = guessed
+        return guessed
+
+    def _is_wrong_anywhere(self, one: int) -> bool:
+        return any(self._is_wrong(one, metric) for metric in self.task.least)
+
     def _guess(self, metric: MetricId, off: Mapping[Group, float]) -> list[int]:
         """Return the controls that could explain the groups that are off on a metric."""
         tolerance = self._tolerance(metric)
@@ -267,24 +307,27 @@ class _State:
             if saved is None or (group, metric) in self.explained:
                 continue
             expected = self._expected(group, metric)
-            if self._differs(saved, expected, metric):
+            if self._differs(saved, expected, metric, len(self._corrected(group, metric))):
                 found[group] = saved.value - expected
         return found
 
     def _residual(self, group: Group, metric: MetricId) -> float:
         return self.groups[group][metric].value - self._expected(group, metric)
 
-    def _tolerance(self, metric: MetricId) -> float:
-        return max(self.task.least[metric], _HALF)
+    def _tolerance(self, metric: MetricId, wider: float = 1.0) -> float:
+        return max(self.task.least[metric] * wider, _HALF)
 
     def _expected(self, group: Group, metric: MetricId) -> float:
-        """Return the predicted saving of a group, with measured ones in place of predictions."""
+        """Return the predicted saving of a group, with measured ones in place of wrong ones."""
         corrections = (
-            saved[metric].value - self._predict(_only(one), metric)
-            for one, saved in self.single.items()
-            if one in group
+            self.single[one][metric].value - self._predict(_only(one), metric)
+            for one in self._corrected(group, metric)
         )
         return self._predict(group, metric) + sum(corrections)
+
+    def _corrected(self, group: Group, metric: MetricId) -> list[int]:
+        """Return a group's controls whose prediction was found to be wrong."""
+        return [one for one in self.single if one in group and self._is_wrong(one, metric)]
 
     def _predict(self, group: Group, metric: MetricId) -> float:
         if group not in self._predicted:
@@ -320,7 +363,7 @@ class _State:
             in_order = self._in_order(metric)
             for one, costs in confirmed.items():
                 groups = [group for group in in_order if one in group]
-                half = max(self.task.least[metric], min(self._half(it, metric) for it in groups))
+                half = min(self._half(it, metric) for it in groups)
                 cost = on_grid(self._predict(_only(one), metric))
                 costs[metric] = Confirmed(
                     Estimate(cost, cost - half, cost + half), len(groups), min(map(len, groups))
@@ -328,8 +371,13 @@ class _State:
         return Weighed(confirmed, tuple(self.groups), tuple(self._wrong()))
 
     def _half(self, group: Group, metric: MetricId) -> float:
-        saved = self.groups[group][metric]
-        return on_grid(max(saved.high - saved.value, saved.value - saved.low))
+        """Return to within what a group that is in order confirms its sum."""
+        saved, wider = (
+            self.groups[group][metric],
+            math.sqrt(1 + len(self._corrected(group, metric))),
+        )
+        spread = max(saved.high - saved.value, saved.value - saved.low)
+        return on_grid(wider * max(self.task.least[metric], spread))
 
 
 def _words(numbers: Mapping[str, int]) -> str:

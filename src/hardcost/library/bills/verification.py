@@ -182,11 +182,11 @@ class _Weighing:
 def measured_anyway(profile: Profile) -> set[int]:
     """Return the controls that no group says enough about.
 
-    They are whole systems, bear a price for all rules, or another control goes with them.
+    They are expected to cost something, bear a price for all rules, or another goes with them.
     """
     controls = profile.controls
     payers = indices_paid_for(controls)
-    found = {at for at, one in enumerate(controls) if one.whole_system or one.requires}
+    found = {at for at, one in enumerate(controls) if one.suspect or one.requires}
     found |= {controls.index(need) for one in controls for need in requirements_of(one, controls)}
     return found | (set(payers) if len(payers) == 1 else set())
 
