@@ -162,14 +162,12 @@ class _State:
                 self._unconfirmed(), "leaving out by itself what is in no group that is in order"
             )
             return unconfirmed or self._ask_alone()
-        if jointly := self._guess_jointly(off):
-            words = _words({"control by itself": len(jointly)})
-            return GroupQuestion(tuple(map(_only, jointly)), (), words)
-        likely, halved = set[int](), dict[Group, None]()
+        jointly = self._guess_jointly(off)
+        likely, halved = set(jointly), dict[Group, None]()
         for metric, found in off.items():
             if guessed := self._guess(metric, found):
                 likely |= set(guessed)
-            else:
+            elif not jointly:
                 halved[min(found, key=lambda one: (len(self._unknown_of(one)), sorted(one)))] = None
         # Each control may yet have to be left out by itself; twice as many trials are the most.
         asked = len(self.groups) + len(self._alone)
