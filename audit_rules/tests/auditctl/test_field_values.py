@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from auditrules.auditctl.field_values import nearest, read_signed, read_unsigned
+from auditrules.auditctl.field_values import (
+    RefusedError,
+    check_path,
+    nearest,
+    read_signed,
+    read_unsigned,
+)
 from auditrules.auditctl.translate import Target, translate
 from auditrules.model.fault import RulesError
 from auditrules.model.kernel_rule import FieldTest, KernelRule
@@ -141,3 +147,13 @@ def test_a_group_may_be_called_unset_where_there_is_one() -> None:
 def test_the_likely_word_is_found_in_long_ones_too() -> None:
     assert nearest(["opena"], ["openat", "read"]) == "did you mean openat?"
     assert nearest(["x" * 100_000], ["openat", "read"]) is None
+
+
+@pytest.mark.parametrize("name", ["n" * 255, "é" * 127])
+def test_a_files_name_may_have_255_bytes(name: str) -> None:
+    check_path(f"/srv/{name}")
+    with pytest.raises(RefusedError, match="last name is too long"):
+        check_path(f"/srv/{name}nn")
+    check_path("/" + "/".join([name] * 15))
+    with pytest.raises(RefusedError, match="the path is too long"):
+        check_path("/" + "/".join([name] * 17))

@@ -104,6 +104,7 @@ mod tests {
         let path = folder.path().join("log");
         let (mut log, sink) = ServiceLog::new(path.to_string_lossy().into_owned()).expect("a log");
         let portion = vec![b'x'; ROOM / 2];
+        rustix::io::write(&sink, b"the first").expect("room");
         let mut most = 0;
         for _ in 0..=2 * MOST / portion.len() as u64 {
             rustix::io::write(&sink, &portion).expect("room");
@@ -115,6 +116,7 @@ mod tests {
         log.take();
         let text = fs::read(&path).expect("there");
         assert!(text.len() as u64 > KEPT && text.ends_with(b"xxthe last"));
+        assert!(text.starts_with(b"xx"));
     }
 
     #[test]
