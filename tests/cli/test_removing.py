@@ -18,6 +18,7 @@ from tests.store.test_store import record
 
 from hardcost.analysis.finding_text import finding_to_text
 from hardcost.cli.command import hardcost
+from hardcost.store.location import report_of
 from hardcost.store.store import Store
 from hardcost.supply.cache.cache import Cache
 
@@ -151,7 +152,11 @@ def test_a_run_that_another_process_measures_stays_and_can_end(store: Path) -> N
     with run:
         assert run.stdout is not None
         assert run.stdout.readline() == b"started\n"
+        report = report_of(store, "two-2")
+        report.parent.mkdir(exist_ok=True)
+        report.write_text("a page")
         ended = removing(store, "two-2", "one-1")
+        assert report.read_text() == "a page"
         assert "two-2: another process is measuring it" in str(ended.exception)
         assert "removed one-1" in ended.stdout
         assert "the store's file keeps its size" in ended.stderr

@@ -71,8 +71,11 @@ def test_a_word_is_judged_for_each_kernel_by_itself() -> None:
     def knows_it_if_built(boot: Boot) -> BootAccount:
         return BootAccount() if boot.kernel else said(boot)
 
-    _, _, trials, errors = asked((WRONG,), (Kernel(), WRONG), account=knows_it_if_built)
-    assert list(errors) == [trials[0].identity]
+    lines = (WRONG,), (Kernel(), WRONG)
+    for each in (lines, lines[::-1]):
+        machine, _, trials, errors = asked(*each, account=knows_it_if_built)
+        assert list(errors) == [trials[each.index((WRONG,))].identity]
+        assert len(machine.asked) == 2
 
 
 def test_a_kernel_that_is_not_built_yet_is_asked_later() -> None:

@@ -98,6 +98,15 @@ def test_an_interrupt_wakes_in_nobodys_name() -> None:
     assert first.stopped is None  # it was interrupted
 
 
+def test_of_several_wakes_the_first_ends_the_sleep() -> None:
+    rows = (
+        *(("runs", 0, 1, 0), ("runs", 2, 2, 4), ("wakes", 4, 1, 6)),
+        *(("wakes", 6, 1, 6), ("runs", 8, 1, 6)),
+    )
+    trace = Trace(metric="m", ticks=10, begin=0, end=10, processes=NAMES, frames=FRAMES, notes=rows)
+    assert trace_by_pieces(trace, Workload("w"), role_of("c")).pieces[-1].woken == 4
+
+
 def test_an_answer_is_to_the_latest_question() -> None:
     rows = (
         *(("runs", 5, 1, 0), ("begins", 6, 0, 7), ("begins", 9, 0, 7)),

@@ -1,6 +1,7 @@
 """Each export is read by the tool that it is for, and has what the profile has."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -81,6 +82,9 @@ def test_pprof_reads_what_functions_execute(tmp_path: Path) -> None:
         (0, 7000),
         (100, 100),
     ]
+    places = dict(re.findall(r"^ *(\d+): 0x\w+ (?:M=\d+ )?(\S+)", done.stdout, re.MULTILINE))
+    stacks = [[places[number] for number in words[2:]] for words in samples if words[0] == "20"]
+    assert stacks == [["g", "f", "p"]]  # the function that executes comes first
     assert "metric:[open]" in done.stdout
     assert "metric:[null]" in done.stdout
     assert pprof([WHOLE]) == pprof([WHOLE])

@@ -139,7 +139,17 @@ mod tests {
 
     use rustix::process::{Pid, Signal, kill_process};
 
-    use super::{State, Watchdog, is_stopped, reason};
+    use super::{Duration, GRACE, Instant, State, Watchdog, is_stopped, lock, reason};
+
+    #[test]
+    fn a_request_has_time_beyond_its_limit_to_end_by_itself() {
+        let mut watchdog = Watchdog::default();
+        watchdog.arm(0, Some(5.0), Vec::new());
+        let shared = watchdog.shared.as_ref().expect("it watches");
+        let end = lock(&shared.0).end.expect("there is a limit");
+        assert!(end > Instant::now() + Duration::from_secs(5) + GRACE / 2);
+        watchdog.disarm();
+    }
 
     #[test]
     fn what_was_said_already_is_the_reason_and_else_who_stands_still() {
