@@ -21,17 +21,15 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
 
 
+def how_of(store: str, *, fresh: bool = False) -> Measuring:
+    calls = workloads_of("syscalls calls=null+chmod")
+    return Measuring(machine="fake", jobs=1, workloads=calls, store=store, fresh=fresh)
+
+
 def bill_of(text: str, *, store: str = "runs.sqlite", fresh: bool = False) -> Bill:
     """Return the bill of a file of sysctls on the machine that computes its answers."""
     Path("ours.conf").write_text(text)
-    how = Measuring(
-        machine="fake",
-        jobs=1,
-        workloads=workloads_of("syscalls calls=null+chmod"),
-        store=store,
-        fresh=fresh,
-    )
-    found = bill(BillRequest(("ours.conf",), how=how))
+    found = bill(BillRequest(("ours.conf",), how=how_of(store, fresh=fresh)))
     assert isinstance(found, Bill)
     return found
 
@@ -78,6 +76,15 @@ def test_a_bill_that_is_made_again_starts_from_the_same(tmp_path: Path) -> None:
     again = bill_of(EIGHT)
     assert (once.items, once.verification) == (again.items, again.verification)
     assert number_of_records(tmp_path / "runs.sqlite") == size
+
+
+def test_a_single_control_is_left_out_by_itself() -> None:
+    """The profile without it is the baseline, and yet its item needs that trial's role."""
+    Path("ours.conf").write_text("kernel.randomize_va_space = 2\n")
+    found = bill(BillRequest(("ours.conf",), how=how_of("runs.sqlite"), method="verify"))
+    assert isinstance(found, Bill)
+    assert {one.known for one in found.items} == {"measured"}
+    assert [one.cost for one in found.items] == [one.cost for one in found.totals]
 
 
 def test_an_earlier_cost_that_no_longer_holds_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -175,7 +175,7 @@ class _Weighing:
 
     def _role_without(self, group: Group) -> Baseline | Without:
         """Return the role of the profile without a group; without all, it is the baseline."""
-        everything = group == frozenset(self.task.controls)
+        everything = len(group) > 1 and group == frozenset(self.task.controls)
         return Baseline() if everything else Without(tuple(sorted(group)))
 
 
