@@ -64,7 +64,9 @@ export function unpacked({ texts, rows, ...held }) {
   const controls = held.controls.map(({ file, severity, caveat, sure, cost, more, ...own }) => ({
     ...empty,
     ...own,
-    ...{ file: texts[file] ?? "", severity: texts[severity] ?? "", caveat: texts[caveat] ?? "" },
+    file: texts[file] ?? "",
+    severity: texts[severity] ?? "",
+    caveat: texts[caveat] ?? "",
     sure: [...texts[sure]].map((digit) => digit === "1"),
     cost: rows[cost],
     alone: rows[cost].map((amount, m) => amount + rows[more][m]),
