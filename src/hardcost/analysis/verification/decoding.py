@@ -59,7 +59,7 @@ def explain_jointly(off: Numbers, within: Numbers) -> list[int]:
     same. So what groups are off by, as columns, spans the space of the wrong controls' columns of
     `within`, and few others lie in it (as in MUSIC: R. O. Schmidt, "Multiple emitter location and
     signal parameter estimation", 1986). Nothing is returned where more controls are wrong than the
-    groups can tell apart.
+    groups can distinguish.
     """
     if not off.any():
         return []
