@@ -14,7 +14,7 @@ from hardcost.analysis.choice.frontier import Limits
 from hardcost.analysis.choice.search import ChoiceResult
 from hardcost.analysis.choice.tradeoff import Kept, Point, Tradeoff
 from hardcost.analysis.estimates.estimates import Estimate, by_metric, shift, total
-from hardcost.analysis.estimates.resolution import smallest_distinguishable
+from hardcost.analysis.estimates.resolution import smallest_costs
 from hardcost.controls.control import Control, Profile, requirements_of
 from hardcost.measure.asking import answer_questions
 from hardcost.measure.run import Run
@@ -40,9 +40,7 @@ class Choices:
         self._known = known
         self._baseline = [one for one in known.records if one.role == Baseline()]
         self._series = by_metric(known.records)
-        self._least = {
-            metric: smallest_distinguishable(metric, it).cost for metric, it in self._series.items()
-        }
+        self._least = smallest_costs(self._series)
         self._at = [index for index, one in enumerate(profile.controls) if not one.in_baseline]
         self._roles = self._first_roles()
         self.mix: Mix | None = None
@@ -97,8 +95,7 @@ class Choices:
     def search(self, problem: Tradeoff, most: int = search.MOST) -> ChoiceResult:
         """Return the best choice, of those that were measured and those that a search asks for."""
         points = self.first_points()
-        whole = next(one for one in points if one.kept == self.every)
-        if problem.within(whole.costs):
+        if problem.within(self._costs(Whole())):
             return search.nothing_to_do(problem, points)
         self._run.monitor.note("the whole profile is over the budget: looking for what to give up")
         return self.answer_questions(search.search(problem, points, most))
@@ -110,16 +107,16 @@ class Choices:
     def _first_roles(self) -> dict[Kept, Role]:
         """Return the roles of the configurations that were measured, by what each keeps."""
         roles: dict[Kept, Role] = {self.every: Whole(), Kept(): Baseline()}
-        numbers = {index: one for one, index in enumerate(self._at)}
+        numbers, needs = {index: one for one, index in enumerate(self._at)}, self.needs
         measured = {role for known in self._series.values() for role in known}
         for role in sorted(measured, key=str):
             if isinstance(role, Without) and role.of == Whole():
                 out = {numbers[index] for index in role.controls}
-                out |= {one for one, need in self.needs if need in out}
+                out |= {one for one, need in needs if need in out}
                 roles.setdefault(self.every - out, role)
             elif isinstance(role, Alone):
                 one = numbers[role.control]
-                roles.setdefault(Kept({one, *(n for it, n in self.needs if it == one)}), role)
+                roles.setdefault(Kept({one, *(n for it, n in needs if it == one)}), role)
         return roles
 
     def _expected_points(self) -> Iterator[Point]:

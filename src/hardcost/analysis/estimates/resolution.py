@@ -33,6 +33,13 @@ def smallest_distinguishable(metric: MetricId, known: Mapping[Role, Series]) -> 
     return Least(metric, max(rare, placebo_bound(shifts)), len(shifts))
 
 
+def smallest_costs(metrics: Mapping[MetricId, Mapping[Role, Series]]) -> dict[MetricId, float]:
+    """Return the smallest distinguishable cost on each metric, from its trials by role."""
+    return {
+        metric: smallest_distinguishable(metric, known).cost for metric, known in metrics.items()
+    }
+
+
 def allowing_for_chance(cells: Sequence[Cell], records: Sequence[Record]) -> tuple[Cell, ...]:
     """Return the cells without those of placebos, whose differences bound chance.
 

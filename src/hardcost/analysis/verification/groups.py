@@ -18,6 +18,9 @@ from hardcost.model.workload import MetricId
 HALVES = 2
 """Random halves beside the groups by digits, of six controls and more."""
 
+HALF = 0.5
+"""The least error of a prediction that counts: predictions are of whole instructions."""
+
 _LEAST_ONES = 2  # of a number: a control is in so many groups at least
 
 _CANCEL = 3 / 8

@@ -20,10 +20,8 @@ from auditrules.kernel.event import Event
 from auditrules.kernel.semantics import BUCKETS, Loaded
 from auditrules.kernel.signal_calls import notes_signals
 from auditrules.model.kernel_rule import FieldTest, FilterList, KernelRule
-from hardcost.analysis.verification.groups import Group, Predictions
+from hardcost.analysis.verification.groups import HALF, Group, Predictions
 from hardcost.model.workload import MetricId
-
-_HALF = 0.5  # of a unit: predictions are of whole instructions
 
 
 class PredictedSavings:
@@ -47,12 +45,14 @@ class PredictedSavings:
         }
         self.controls = {control for control, _ in rules}
         self._kinds = Counter(_kind(rule) for _, rule in rules)
-        self.firing = {
-            (metric, rules[by][0])
+        deciding = {
+            (metric, by)
             for metric, calls in self._calls.items()
             for event in calls
             if (by := semantics.decide(self._loaded, event).decided_by) is not None
         }
+        self._deciding = {by for _, by in deciding}
+        self.firing = {(metric, rules[by][0]) for metric, by in deciding}
         """The rules that decide a typical call: a record's cost is known less well."""
 
     def __call__(self, group: Group) -> Predictions:
@@ -99,8 +99,7 @@ class PredictedSavings:
         rule = self._rules[at][1]
         alone = self._kinds[_kind(rule)] == 1  # the only one of a kind bears the kind's price
         asks = notes_signals([rule]) or "ppid" in _fields(rule)
-        decides = any(one == self._rules[at][0] for _, one in self.firing)
-        return alone or asks or rule.list is not FilterList.EXIT or decides
+        return alone or asks or rule.list is not FilterList.EXIT or at in self._deciding
 
 
 class ExpectedSavings:
@@ -126,7 +125,7 @@ class ExpectedSavings:
         self.corrections: Mapping[int, Predictions] = {
             one: by
             for one, by in all_corrections.items()
-            if any(abs(it) > max(least.get(metric, 0.0), _HALF) for metric, it in by.items())
+            if any(abs(it) > max(least.get(metric, 0.0), HALF) for metric, it in by.items())
         }
 
     def __call__(self, group: Group) -> Predictions:

@@ -27,7 +27,7 @@ import numpy as np
 
 from hardcost.analysis.estimates.estimates import Estimate, on_grid
 from hardcost.analysis.verification import decoding
-from hardcost.analysis.verification.groups import Group, Predictions, separating_groups
+from hardcost.analysis.verification.groups import HALF, Group, Predictions, separating_groups
 from hardcost.model.workload import MetricId
 from hardcost.units import join_in_prose
 
@@ -35,8 +35,6 @@ FEWEST = 5
 """Controls that are worth weighing: of fewer there would be more groups than controls."""
 
 _SEVERAL = 2  # metrics, or groups, that say more together than each by itself
-
-_HALF = 0.5  # of a unit: predictions are of whole instructions
 
 Savings = Mapping[MetricId, Estimate]
 """What leaving out a group saved, by metric."""
@@ -283,7 +281,7 @@ class _State:
     def _guess(self, metric: MetricId, off: Mapping[Group, float]) -> list[int]:
         """Return the controls that could explain the groups that are off on a metric."""
         tolerance = self._tolerance(metric)
-        if len(off) == 1 and tolerance > _HALF:
+        if len(off) == 1 and tolerance > HALF:
             return []  # likely chance, which would have innocent ones measured
         unknown = self._unknown
         known = [one for one in self.groups if (one, metric) not in self.explained]
@@ -313,7 +311,7 @@ class _State:
         return self.groups[group][metric].value - self._expected(group, metric)
 
     def _tolerance(self, metric: MetricId, wider: float = 1.0) -> float:
-        return max(self.task.least[metric] * wider, _HALF)
+        return max(self.task.least[metric] * wider, HALF)
 
     def _expected(self, group: Group, metric: MetricId) -> float:
         """Return the predicted saving of a group, with measured ones in place of wrong ones."""
@@ -370,10 +368,8 @@ class _State:
 
     def _half(self, group: Group, metric: MetricId) -> float:
         """Return to within what a group that is in order confirms its sum."""
-        saved, wider = (
-            self.groups[group][metric],
-            math.sqrt(1 + len(self._corrected(group, metric))),
-        )
+        saved = self.groups[group][metric]
+        wider = math.sqrt(1 + len(self._corrected(group, metric)))
         spread = max(saved.high - saved.value, saved.value - saved.low)
         return on_grid(wider * max(self.task.least[metric], spread))
 

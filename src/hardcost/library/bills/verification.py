@@ -12,7 +12,7 @@ from auditrules.model.kernel_lists import DuplicateError
 from auditrules.model.kernel_rule import KernelRule
 from hardcost.analysis.bill.itemise import BillRecords, fired_counts
 from hardcost.analysis.estimates.estimates import by_metric, shift
-from hardcost.analysis.estimates.resolution import smallest_distinguishable
+from hardcost.analysis.estimates.resolution import smallest_costs
 from hardcost.analysis.verification.groups import (
     Group,
     Predictions,
@@ -123,15 +123,13 @@ class _Weighing:
         self._model = model = predicted_savings(profile, constants)
         known = set() if model is None else model.controls
         self.prior = _NO_MODEL if constants is None or not known else _model_words(constants)
-        least = {
-            metric: smallest_distinguishable(metric, series).cost
-            for metric, series in by_metric(first).items()
-        }
+        least = smallest_costs(by_metric(first))
         fired = _fired(first, model)
+        together = _together(fired)
         earlier = {
             at: costs
             for at, costs in _from_earlier(profile, run, first, least).items()
-            if at not in _together(fired)
+            if at not in together
         }
         self.expected = ExpectedSavings(model or nothing, earlier, least)
         unforeseen = {at for _, at in fired} | without_model(profile, known)
@@ -167,16 +165,23 @@ class _Weighing:
         trials = tuple(trial for plan in plans for trial in plan.trials)
         records = self._run.measure_plan(replace(self._plan, trials=trials)).records
         self.records += records
-        series = by_metric((*self._ends, *records))
-        return tuple(
-            {metric: shift(known[Whole()], known[role]) for metric, known in series.items()}
-            for role in roles
-        )
+        return savings_without(roles, Whole(), (*self._ends, *records))
 
     def _role_without(self, group: Group) -> Baseline | Without:
         """Return the role of the profile without a group; without all, it is the baseline."""
         everything = len(group) > 1 and group == frozenset(self.task.controls)
         return Baseline() if everything else Without(tuple(sorted(group)))
+
+
+def savings_without(
+    roles: Sequence[Role], whole: Role, records: Sequence[Record]
+) -> tuple[Savings, ...]:
+    """Return what each role's configuration saves beside the whole, by metric."""
+    series = by_metric(records)
+    return tuple(
+        {metric: shift(known[whole], known[role]) for metric, known in series.items()}
+        for role in roles
+    )
 
 
 def measured_anyway(profile: Profile) -> set[int]:

@@ -6,17 +6,18 @@ are left out: all that both states have stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from auditrules.cost.constants import Constants
 from hardcost.analysis.change.measurement import ConfirmedLines
-from hardcost.analysis.estimates.estimates import by_metric, shift
-from hardcost.analysis.estimates.resolution import smallest_distinguishable
-from hardcost.analysis.verification.groups import Group, Predictions
+from hardcost.analysis.estimates.estimates import by_metric
+from hardcost.analysis.estimates.resolution import smallest_costs
+from hardcost.analysis.verification.groups import Group
 from hardcost.analysis.verification.savings import PredictedSavings
 from hardcost.analysis.verification.weighing import (
     FEWEST,
+    Confirmed,
     GroupQuestion,
     Savings,
     WeighingTask,
@@ -28,6 +29,7 @@ from hardcost.library.measurement import Measuring
 from hardcost.measure.asking import answer_questions
 from hardcost.measure.run import Run, environment_of
 from hardcost.model.role import Without
+from hardcost.model.workload import MetricId
 from hardcost.plan.change import ChangeState, Lines, lines_plan
 from hardcost.plan.plan import Plan
 from hardcost.store.record import Record
@@ -51,42 +53,47 @@ class MeasuredLines:
 
 
 def measure_lines(
-    plan: Plan, states: Iterable[LinesOfState], run: Run, first: Sequence[Record], how: Measuring
+    plan: Plan, states: Sequence[LinesOfState], run: Run, first: Sequence[Record], how: Measuring
 ) -> MeasuredLines:
     """Measure what leaving out each line saves, beside the `first` records of whole states.
 
     Raises:
         HardcostError: A trial failed.
     """
-    found = MeasuredLines((), {})
-    constants, _ = prediction.constants_for(run.machine, how, environment_of(first))
-    for one in states:
-        weighed = _Weighed(plan, one, run, first)
-        in_groups = len(one.own) >= FEWEST and not any(verification.hindrances(one.profile, how))
-        if in_groups:
-            weighed.weigh(constants)
-        else:
-            weighed.measure_groups([(at,) for at in one.own])
-        found = MeasuredLines(
-            (*found.records, *weighed.records), {**found.confirmed, **weighed.confirmed}
-        )
-    return found
+    weighed = [one for one in states if _is_weighed(one, how)]
+    trials = tuple(
+        trial
+        for one in states
+        if not _is_weighed(one, how)
+        for trial in lines_plan(plan, one.profile, one.state, [(at,) for at in one.own]).trials
+    )
+    records: tuple[Record, ...] = ()
+    if trials:
+        records = tuple(run.measure_plan(replace(plan, trials=trials)).records)
+    confirmed: dict[Without, Mapping[MetricId, Confirmed]] = {}
+    if weighed:
+        constants, _ = prediction.constants_for(run.machine, how, environment_of(first))
+    for one in weighed:
+        state = _StateWeighing(plan, one, run, first)
+        confirmed |= state.weigh(constants)
+        records += tuple(state.records)
+    return MeasuredLines(records, confirmed)
 
 
-class _Weighed:
-    """A state whose lines are weighed: its records and confirmed lines so far."""
+def _is_weighed(one: LinesOfState, how: Measuring) -> bool:
+    return len(one.own) >= FEWEST and not any(verification.hindrances(one.profile, how))
+
+
+class _StateWeighing:
+    """The weighing of a state's lines, and its records so far."""
 
     def __init__(self, plan: Plan, of: LinesOfState, run: Run, first: Sequence[Record]) -> None:
         self._plan, self._of, self._run = plan, of, run
         self._whole = [one for one in first if one.role == of.state]
-        self._least: Predictions = {
-            metric: smallest_distinguishable(metric, series).cost
-            for metric, series in by_metric(first).items()
-        }
-        self.records: tuple[Record, ...] = ()
-        self.confirmed: ConfirmedLines = {}
+        self._least = smallest_costs(by_metric(first))
+        self.records: list[Record] = []
 
-    def weigh(self, constants: Constants | None) -> None:
+    def weigh(self, constants: Constants | None) -> ConfirmedLines:
         """Have groups of lines left out until each is confirmed or measured."""
         profile, own = self._of.profile, self._of.own
         model = verification.predicted_savings(profile, constants)
@@ -104,31 +111,16 @@ class _Weighed:
             ),
             self._measure,
         )
-        self.confirmed = {
-            Without((at,), self._of.state): costs for at, costs in result.confirmed.items()
-        }
-
-    def measure_groups(self, groups: Iterable[Lines]) -> Sequence[Record]:
-        """Measure the state without each group."""
-        plan = lines_plan(self._plan, self._of.profile, self._of.state, groups)
-        if not plan.trials:
-            return ()
-        found = self._run.measure_plan(plan).records
-        self.records += tuple(found)
-        return found
+        return {Without((at,), self._of.state): costs for at, costs in result.confirmed.items()}
 
     def _measure(self, question: GroupQuestion) -> tuple[Savings, ...]:
         self._run.monitor.note(question.why)
-        groups = [tuple(sorted(group)) for group in question.left_out]
-        series = by_metric((*self._whole, *self.measure_groups(groups)))
-        state = self._of.state
-        return tuple(
-            {
-                metric: shift(known[state], known[Without(group, state)])
-                for metric, known in series.items()
-            }
-            for group in groups
-        )
+        state, groups = self._of.state, [tuple(sorted(group)) for group in question.left_out]
+        plan = lines_plan(self._plan, self._of.profile, state, groups)
+        records = self._run.measure_plan(plan).records
+        self.records += records
+        roles = [Without(group, state) for group in groups]
+        return verification.savings_without(roles, state, (*self._whole, *records))
 
 
 def _suspects(profile: Profile, model: PredictedSavings | None) -> Group:
