@@ -14,6 +14,7 @@ import coverage
 import pytest
 import vl_convert  # noqa: F401  (so that pages draw in this process: a new one for each takes a second)
 from hypothesis import settings
+
 from tests.fakes import kinds
 
 _MEASURED_SECONDS = 0.2  # of a test's processor time

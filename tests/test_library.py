@@ -13,10 +13,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.cli.verbs.conversation import said
-from tests.cli.verbs.conversations import STUDY
 
 import hardcost
+from tests.cli.verbs.conversation import said
+from tests.cli.verbs.conversations import STUDY
 
 PAGE = Path(__file__).parent.parent / "docs" / "library.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)

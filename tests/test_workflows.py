@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner
-from tests import installing
 
 from hardcost.cli.command import hardcost
 from hardcost.errors import InputError
+from tests import installing
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "src/hardcost/show/exports/workflows"

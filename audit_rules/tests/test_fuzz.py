@@ -9,10 +9,10 @@ import sys
 from types import FrameType
 
 import pytest
-from audit_rules.tests.lines import by_hand
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from audit_rules.tests.lines import by_hand
 from auditrules.auditctl.translate import translate, translate_all
 from auditrules.auditctl.write import UnwritableRuleError, listed_line, text_of
 from auditrules.load import load

@@ -13,7 +13,6 @@ import sys
 import time
 from dataclasses import dataclass
 
-# The tests are not an installable package.
 from tests.analysis.planted import brute_force, draw, greedy, in_order
 
 _COUNTED = 12

@@ -21,7 +21,6 @@ from pathlib import Path
 from statistics import median
 
 from bench.accuracy.copies_modelled import lengths, trials
-
 from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.measure.execute import execute

@@ -19,14 +19,11 @@ import argparse
 import asyncio
 import sys
 from collections import Counter
-
-# A script finds its own folder alone, and not the one that this is in.
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from bench.accuracy.moving_metrics import records, trials
-
 from auditrules.model.rule import Rule
+from bench.accuracy.moving_metrics import records, trials
 from hardcost.analysis.estimates.estimates import (
     Estimate,
     Series,

@@ -14,9 +14,6 @@ import asyncio
 import sys
 import time
 
-# A script finds its own folder alone, and not the one that this is in.
-from tests.load import busy
-
 from auditrules.model.rule import Rule
 from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Profile
@@ -30,6 +27,7 @@ from hardcost.model.role import Named
 from hardcost.model.workload import Workload
 from hardcost.plan.plan import Trial
 from hardcost.supply.cache.cache import Cache
+from tests.load import busy
 
 _LIMIT_SECONDS = 600.0
 _BUSY = 3  # every third execution has company

@@ -13,12 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# The tests are not an installable package.
-from tests.plan.search.simulated_costs import CONTROLS, SHAPES, draw, run
-
 from hardcost.plan.search.group_testing import configurations_bound
 from hardcost.plan.search.lattice import Lattice
 from hardcost.plan.search.questions import SearchSettings
+from tests.plan.search.simulated_costs import CONTROLS, SHAPES, draw, run
 
 _KINDS = ((0.0, (0.03, 0.1)), (0.01, (0.03, 0.1)), (0.05, (0.08, 0.2)))
 """Noise (relative standard deviation), and the range of planted costs (parts of the baseline)."""

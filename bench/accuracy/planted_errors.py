@@ -25,10 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from bench.accuracy.verified import agreement
-from tests import fakes
-
 from auditrules.cost.constants import Constants
+from bench.accuracy.verified import agreement
 from hardcost.analysis.verification.groups import Group, Predictions
 from hardcost.controls.control import Profile
 from hardcost.library.bill import BillRequest, Method, bill
@@ -37,6 +35,7 @@ from hardcost.library.measurement import Measuring, workloads_of
 from hardcost.mechanisms.audit import AuditRule
 from hardcost.model.finding.bill import Bill
 from hardcost.model.workload import MetricId
+from tests import fakes
 
 KINDS: Mapping[str, tuple[float, ...]] = {
     "one": (1,),

@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import Any
 
 from bench.rules.sample_rules import sample_rules
-
 from hardcost.host.process import run
 from hardcost.machines.vm.content.initramfs import AUDIT_PACKAGES
 from hardcost.supply.cache.cache import Cache

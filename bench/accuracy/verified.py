@@ -21,9 +21,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.rules.sample_rules import sample_rules
-
 from bench.rules import published_kind
+from bench.rules.sample_rules import sample_rules
 from hardcost.library.bill import BillRequest, Method, bill
 from hardcost.library.measurement import Measuring
 from hardcost.model.finding.bill import Bill, Item

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.robustness.small_study import RUN, Tool, numbers
-
 from hardcost.supply.cache import folders
 
 LIMIT_SECONDS = 600

@@ -19,10 +19,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-# A script finds its own folder alone, and not the one that this is in.
-from bench.robustness.small_study import own_cache
-
 from bench.robustness import cache_damage, store_damage
+from bench.robustness.small_study import own_cache
 
 PARTS = ("cache", "store")
 

@@ -23,14 +23,11 @@ import signal
 import sys
 import time
 from collections import Counter
-
-# The tests are not an installable package.
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from audit_rules.tests.lines import at_random, by_hand
-
 from auditrules.auditctl.translate import translate, translate_all
 from auditrules.auditctl.write import UnwritableRuleError, listed_line, text_of
 from auditrules.load import load

@@ -29,13 +29,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tests.vm.ssh_guest import Running, SshGuest, ssh_guest
-
 from hardcost.machines.real import changes, keeper_messages
 from hardcost.machines.real.ssh import SshReach
 from hardcost.protocol.ask import install, mount
 from hardcost.protocol.requests import Audit, Write
 from hardcost.supply.cache.cache import Cache
+from tests.vm.ssh_guest import Running, SshGuest, ssh_guest
 
 STUDY = """\
 title = "what is changed and undone"

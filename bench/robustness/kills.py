@@ -24,7 +24,6 @@ import time
 from collections import Counter
 from pathlib import Path
 
-# A script finds its own folder alone, and not the one that this is in.
 from bench.robustness.small_study import RUN, Tool, numbers, own_cache
 
 IMAGE = ("image", "build", "debian")

@@ -24,13 +24,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from hardcost.supply.cache.location import default_root
 from tests.measure.workers.certificates import authority
 from tests.measure.workers.labs import RunningLab
 from tests.measure.workers.test_builders import builds
 from tests.measure.workers.test_tls import options
 from tests.vm.conftest import Command, Outcome
-
-from hardcost.supply.cache.location import default_root
 
 _LIMIT_SECONDS = 4 * 3600.0
 _TICK_SECONDS = 0.2

@@ -19,7 +19,6 @@ import time
 from collections import Counter
 from pathlib import Path
 
-# A script finds its own folder alone, and not the one that this is in.
 from bench.robustness.kills import adopt_orphans, outlived
 from bench.robustness.small_study import Tool, numbers
 

@@ -22,10 +22,10 @@ from typing import Any
 
 import click
 from click.testing import CliRunner
-from tests.studies import of_rules
 
 from hardcost.cli.command import hardcost
 from hardcost.errors import HardcostError
+from tests.studies import of_rules
 
 PRECIOUS = "precious"
 _LIMIT_SECONDS = 120

@@ -22,17 +22,14 @@ import shutil
 import subprocess  # noqa: TID251  (what is run here is hardcost itself)
 import sys
 import tempfile
-
-# A script finds its own folder alone, and not the one that this is in.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.robustness.small_study import COMMAND
-from tests.vm import forger
-
 from hardcost.supply.cache.location import default_root
+from tests.vm import forger
 
 WORKLOAD = ("--workload", "syscalls calls=null+open")
 PARTS = ("totals", "items", "rest", "interaction", "least")

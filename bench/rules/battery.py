@@ -15,14 +15,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bench.rules.optimize import sets
-
 from auditrules.auditctl.write import text_of
 from auditrules.cost.constants import Constants
 from auditrules.cost.histogram import general
 from auditrules.model.kernel_lists import accepted_rules
 from auditrules.model.kernel_rule import Condition, FieldTest, KernelRule
 from auditrules.optimize.optimize import OptimizeOptions, optimise
+from bench.rules.optimize import sets
 from conformance.battery import run_battery
 from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine

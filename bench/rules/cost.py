@@ -18,8 +18,6 @@ from importlib import resources
 from itertools import chain
 from pathlib import Path
 
-from bench.rules.sample_rules import sample_rules
-
 import hardcost.profiles.importers.scap.rules
 from auditrules.cost.constants import Constants
 from auditrules.cost.measurement import OperationCost
@@ -29,6 +27,7 @@ from auditrules.model.fault import RulesError
 from auditrules.model.kernel_rule import KernelRule
 from auditrules.model.rule import RuleSet
 from auditrules.read.parse import read
+from bench.rules.sample_rules import sample_rules
 from hardcost.calibration import check, kernel_constants
 from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine

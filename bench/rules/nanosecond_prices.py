@@ -28,12 +28,11 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from bench.accuracy import real_machine
-
 import hardcost.calibration.nanoseconds.rounds
 from auditrules.cost.constants import Constants
 from auditrules.cost.measurement import PriceCheck
 from auditrules.kernel import semantics
+from bench.accuracy import real_machine
 from bench.rules import cost
 from hardcost.calibration import check
 from hardcost.calibration.nanoseconds import validation

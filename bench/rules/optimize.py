@@ -16,8 +16,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.rules.sample_rules import sample_rules
-
 from auditrules.cost.constants import Constants
 from auditrules.cost.histogram import general
 from auditrules.load import watched_paths
@@ -30,6 +28,7 @@ from auditrules.optimize.optimize import OptimizeOptions, optimise
 from auditrules.optimize.output import rule_text
 from auditrules.read import parse
 from auditrules.tables import lookup
+from bench.rules.sample_rules import sample_rules
 from hardcost.calibration import rule_set_costs
 from hardcost.calibration.rule_set_costs import Often, Watched
 from hardcost.errors import InputError

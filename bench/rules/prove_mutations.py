@@ -18,10 +18,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-# Conformance and tests are no packages that could be installed.
 from audit_rules.tests.random_rule_sets import Drawing
-from bench.rules.sample_rules import sample_rules
-
 from auditrules.auditctl.translate import Target, translate, translate_all
 from auditrules.auditctl.write import UnwritableRuleError, text_of
 from auditrules.kernel.semantics import decide, load
@@ -35,6 +32,7 @@ from auditrules.prove.prove import prove_equal
 from auditrules.prove.relation import Relation, Result
 from auditrules.read import parse
 from auditrules.tables import lookup
+from bench.rules.sample_rules import sample_rules
 from conformance.battery import WantedRules, run_battery
 from conformance.files_and_workers import DIRECTORIES, FILES, PROGRAMS
 from conformance.repertoire import CALLS

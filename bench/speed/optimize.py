@@ -14,10 +14,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.rules.published_kind import text
-from bench.rules.sample_rules import sample_rules
-from bench.speed.mixed_rules import mixed_rules
-
 from auditrules.cost.constants import Constants
 from auditrules.cost.histogram import general
 from auditrules.load.load import load_rules
@@ -25,6 +21,9 @@ from auditrules.load.target import NOWHERE
 from auditrules.optimize.optimize import OptimizeOptions, optimise
 from auditrules.prove.prove import prove_equal
 from auditrules.read import parse
+from bench.rules.published_kind import text
+from bench.rules.sample_rules import sample_rules
+from bench.speed.mixed_rules import mixed_rules
 from hardcost.supply.cache.cache import Cache
 
 _STIG = "30-stig.rules"

@@ -18,14 +18,12 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-# The tests are not an installable package.
-from tests.show.page.planted import Cost, planted
-
 from auditrules.model.rule import Rule
 from hardcost.mechanisms.audit import AuditRule
 from hardcost.model.finding.bill import Bill
 from hardcost.show.page.page import to_html
 from hardcost.show.page.what_if import data_for_page
+from tests.show.page.planted import Cost, planted
 
 CALLS = ("open", "openat", "unlink", "rename", "chmod", "fchownat", "setxattr", "mount", "ptrace")
 

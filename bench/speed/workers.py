@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-from tests.fakes.machine import make
 
 from auditrules.model.rule import Rule
 from hardcost.controls.configuration import Configuration
@@ -40,6 +39,7 @@ from hardcost.model.role import Named
 from hardcost.model.workload import Workload
 from hardcost.plan.plan import Trial
 from hardcost.store.record import Record
+from tests.fakes.machine import make
 
 COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
 _RULES = 40  # that a trial loads, so that its job is of a usual size

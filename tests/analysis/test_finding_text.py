@@ -7,12 +7,12 @@ import math
 from pathlib import Path
 
 import pytest
-from tests.show.guests import failed, filecopy, selinux
 
 from hardcost.analysis.finding_text import finding_from_text, finding_to_text
 from hardcost.errors import StoreError
 from hardcost.model.finding.study import StudyFinding
 from hardcost.show.json import to_json
+from tests.show.guests import failed, filecopy, selinux
 
 EARLIER = Path(__file__).parent / "earlier"
 

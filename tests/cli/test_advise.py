@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from tests.cli.verbs.conversation import said
 
 from hardcost.cli.output import finding
 from hardcost.profiles.decision import read_decision
+from tests.cli.verbs.conversation import said
 
 RULES = """\
 -w /etc/passwd -p wa -k identity

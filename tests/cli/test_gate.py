@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.verbs.conversation import said
-from tests.fakes.guest import answers
-from tests.fakes.machine import FakeMachine
 
 from auditrules.cost.constants import Constants
 from hardcost.cli.input.options import GATE_FORMATS
 from hardcost.library.gates import predict
 from hardcost.machines import names
 from hardcost.protocol.boot import Boot
+from tests.cli.verbs.conversation import said
+from tests.fakes.guest import answers
+from tests.fakes.machine import FakeMachine
 
 Say = Callable[[str], str]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.supply.kernels import linux
-from tests.supply.kernels.linux import AUDIT, THREE
 
 from hardcost.cli.verbs.kernel import kernel
 from hardcost.errors import InputError
+from tests.supply.kernels import linux
+from tests.supply.kernels.linux import AUDIT, THREE
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from tests.store.test_store import record
 
 from hardcost.analysis.finding_text import finding_to_text
 from hardcost.cli.command import hardcost
@@ -22,6 +21,7 @@ from hardcost.model.role import role_of
 from hardcost.model.workload import MetricId, Workload, metric_of, workload_of
 from hardcost.profiles import catalogue
 from hardcost.store.store import Store
+from tests.store.test_store import record
 
 COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
 

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.cli.test_listing import finding
-from tests.store.test_database import changed, made_older
-from tests.store.test_store import record
 
 from hardcost.analysis.finding_text import finding_to_text
 from hardcost.cli.command import hardcost
 from hardcost.store.location import report_of
 from hardcost.store.store import Store
 from hardcost.supply.cache.cache import Cache
+from tests.cli.test_listing import finding
+from tests.store.test_database import changed, made_older
+from tests.store.test_store import record
 
 
 def said(*words: str, **environment: str) -> Result:

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.cli.test_listing import finding
-from tests.store.test_database import changed, made_older
-from tests.store.test_store import record
-from tests.studies import of_rules
 
 from hardcost.analysis.finding_text import finding_to_text
 from hardcost.cli.command import hardcost
 from hardcost.store.store import Store
+from tests.cli.test_listing import finding
+from tests.store.test_database import changed, made_older
+from tests.store.test_store import record
+from tests.studies import of_rules
 
 PRECIOUS = "precious"
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 import pytest
-from tests.cli.verbs.conversations import FILES, MISSPELT
 
 from hardcost.cli.command import hardcost
+from tests.cli.verbs.conversations import FILES, MISSPELT
 
 ON = ["--machine", "fake", "--jobs", "1", "--progress", "none"]
 CALL = ["--workload", "syscalls calls=chmod"]

@@ -7,10 +7,10 @@ import json
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
 
 from conformance.program import answers_in, requests_of
 from hardcost.errors import TrialError
+from tests.protocol.json_messages import as_sent, typed
 
 HELLO: dict[str, Any] = {"event": "hello"}
 

@@ -13,8 +13,6 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tests.fakes import schedule
-
 from auditrules.model.location import Location
 from hardcost.errors import TrialError
 from hardcost.model.call_tree import Frame
@@ -30,6 +28,7 @@ from hardcost.protocol.boot import Boot, BootAccount, WordVerdict
 from hardcost.protocol.plugin.lines import FunctionLines
 from hardcost.protocol.plugin.stacks import CountedWindow, Stacks
 from hardcost.protocol.requests import MeasureCalls, Request
+from tests.fakes import schedule
 
 _Json = dict[str, Any]
 

@@ -9,15 +9,14 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from tests.fakes import guest
-from tests.fakes.machine import FakeMachine, check
-
 from hardcost.machines.machine import Capabilities
 from hardcost.machines.options import MachineOptions
 from hardcost.protocol.answers import Answer, CallAnswer
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request
 from hardcost.supply.progress import Listener
+from tests.fakes import guest
+from tests.fakes.machine import FakeMachine, check
 
 __all__ = ["check", "make"]
 

@@ -17,8 +17,6 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from tests.fakes import guest
-
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines.check import Check
 from hardcost.machines.machine import Capabilities, Earlier, Execution
@@ -31,6 +29,7 @@ from hardcost.protocol.requests import Request
 from hardcost.supply.cache.cache import Cache, digest
 from hardcost.supply.progress import Listener
 from hardcost.supply.transfer import Builder, Order, Supply, supply_of
+from tests.fakes import guest
 
 _BEHAVIOUR = "fake="
 _SLOW_SECONDS = 100.0

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.fakes import guest
-from tests.fakes.machine import FakeMachine
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines.machine import Execution
 from hardcost.protocol.answers import CallAnswer, ClockAnswer, all_of, only
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Audit, CallPlan, MeasureCalls, Request, Unwatch, Write
+from tests.fakes import guest
+from tests.fakes.machine import FakeMachine
 
 CALLS = MeasureCalls(
     clock="tsc",

@@ -14,8 +14,6 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.supply.kernels import linux
-from tests.supply.kernels.linux import THREE, added, changed
 
 from hardcost.errors import MachineError
 from hardcost.host import process, sandbox
@@ -26,6 +24,8 @@ from hardcost.supply.kernels import patches
 from hardcost.supply.kernels.builder import Kernels
 from hardcost.supply.kernels.make import Trust
 from hardcost.supply.kernels.source import from_folder
+from tests.supply.kernels import linux
+from tests.supply.kernels.linux import THREE, added, changed
 
 works = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
 FAMILIES = """import itertools, socket

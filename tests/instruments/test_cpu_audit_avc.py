@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import typed
 
 from hardcost.errors import TrialError
 from hardcost.instruments import audit, avc, cpu
+from tests.protocol.json_messages import typed
 
 WATCHED: dict[str, Any] = {
     "event": "watched",

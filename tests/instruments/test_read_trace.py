@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from tests.fakes import schedule
 
 from hardcost.errors import TrialError
 from hardcost.instruments.read_trace import traces
@@ -11,6 +10,7 @@ from hardcost.instruments.traces import Trace, check
 from hardcost.instruments.windows import Together, Windows
 from hardcost.protocol.plugin.schedule import Schedule, ScheduleNote
 from hardcost.protocol.plugin.stacks import CountedWindow, Stacks
+from tests.fakes import schedule
 
 CALLER = "hardcost-caller"
 

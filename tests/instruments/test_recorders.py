@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
 
 from hardcost.errors import TrialError
 from hardcost.instruments import recorders
 from hardcost.instruments.names import RECORDERS
+from tests.protocol.json_messages import as_sent, typed
 
 
 def test_every_instrument_that_may_be_named_has_a_title() -> None:

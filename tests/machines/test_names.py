@@ -7,7 +7,6 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from tests.fakes.kinds import FAKE, FAKE_HOST
 
 from hardcost.errors import InputError, MachineError
 from hardcost.machines import names, titles
@@ -15,6 +14,7 @@ from hardcost.machines.options import MachineOptions
 from hardcost.measure.monitor import Silent
 from hardcost.protocol.boot import Boot
 from hardcost.supply.cache.cache import Cache
+from tests.fakes.kinds import FAKE, FAKE_HOST
 
 KINDS = (*names._KINDS.values(), FAKE, FAKE_HOST)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from tests.fakes.machine import FakeMachine
-
 from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Control
 from hardcost.errors import InputError, MachineError
@@ -18,6 +16,7 @@ from hardcost.model.role import Named
 from hardcost.model.workload import Workload
 from hardcost.plan.plan import Trial
 from hardcost.protocol.boot import Boot, BootAccount, WordVerdict
+from tests.fakes.machine import FakeMachine
 
 NULL = Workload("syscalls", (("calls", "null"),))
 OFF = BootParameter("mitigations=off")

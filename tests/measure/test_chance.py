@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.fakes import guest
-from tests.fakes.machine import FakeMachine
-
 from hardcost.analysis.estimates.bootstrap import FEWEST_BLOCKS
 from hardcost.measure.chance import CALLS, Resolution, resolutions
+from tests.fakes import guest
+from tests.fakes.machine import FakeMachine
 
 
 def test_a_machine_that_repeats_exactly_tells_any_difference() -> None:

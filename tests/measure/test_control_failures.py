@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.fakes import guest
-from tests.fakes.machine import FakeMachine
 
 from auditrules.model.location import Location
 from hardcost.controls.control import Profile
@@ -26,6 +24,8 @@ from hardcost.protocol.answers import Answer
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request
 from hardcost.store.store import Store
+from tests.fakes import guest
+from tests.fakes.machine import FakeMachine
 
 CONTROLS = (BootParameter("a"), BootParameter("b"), Sysctl("kernel.x", "1"))
 WORKLOADS = (Workload("syscalls", (("calls", "null"),)),)

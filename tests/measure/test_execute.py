@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from unittest.mock import Mock
 
 import pytest
-from tests.fakes.machine import FakeMachine
-from tests.protocol.json_messages import as_sent, typed
 
 from auditrules.model.location import Location
 from auditrules.read.parse import read_line
@@ -29,6 +27,8 @@ from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request
 from hardcost.workloads import syscalls
 from hardcost.workloads.names import ReadWorkload
+from tests.fakes.machine import FakeMachine
+from tests.protocol.json_messages import as_sent, typed
 
 NULL = Workload("syscalls", (("calls", "null"),))
 

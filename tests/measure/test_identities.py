@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.fakes.machine import FakeMachine
 
 from hardcost.controls.configuration import Configuration
 from hardcost.measure.prepare import FIXED_LAYOUT_SEED, prepare
 from hardcost.model.role import Named
 from hardcost.plan.plan import Trial
 from hardcost.study.read import workload_from_words
+from tests.fakes.machine import FakeMachine
 
 # As they are now; a change of one is meant. unixbench's own program is left out: its
 # bytes are part of a job.

@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from tests.fakes.machine import FakeMachine
-from tests.protocol.json_messages import typed
 
 from hardcost.controls.configuration import Configuration
 from hardcost.errors import InputError, TrialError
@@ -19,6 +17,8 @@ from hardcost.protocol.answers import Answer
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request
 from hardcost.store.record import Record
+from tests.fakes.machine import FakeMachine
+from tests.protocol.json_messages import typed
 
 NULL = Workload("syscalls", (("calls", "null"),))
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.fakes import guest
-from tests.fakes.machine import FakeMachine
 
 from hardcost.controls.configuration import Configuration, Setup
 from hardcost.errors import InputError
@@ -17,6 +15,8 @@ from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
 from hardcost.plan.plan import Plan, Trial
+from tests.fakes import guest
+from tests.fakes.machine import FakeMachine
 
 CALLS = Workload("syscalls", (("calls", "null"),))
 COPIES = Workload("syscalls", (("calls", "null"), ("copies", "4")))

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.fakes import guest
-from tests.fakes.machine import FakeMachine
 
 from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Control
@@ -33,6 +31,8 @@ from hardcost.model.role import Named
 from hardcost.model.workload import Workload
 from hardcost.plan.plan import Plan, Trial
 from hardcost.store.store import Store
+from tests.fakes import guest
+from tests.fakes.machine import FakeMachine
 
 NULL = Workload("syscalls", (("calls", "null"),))
 

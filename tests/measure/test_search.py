@@ -6,9 +6,6 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.fakes.machine import FakeMachine
-from tests.protocol.json_messages import as_sent, typed
-
 from hardcost.analysis.bill.culprits import itemise, story_of
 from hardcost.controls.control import Profile
 from hardcost.measure.carry_out import Concurrency
@@ -27,6 +24,8 @@ from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request
 from hardcost.store.record import Record
 from hardcost.store.store import Store
+from tests.fakes.machine import FakeMachine
+from tests.protocol.json_messages import as_sent, typed
 
 WORKLOAD = Workload("syscalls", (("calls", "null+open"),))
 PROFILE = Profile("p", "t", "", tuple(BootParameter(f"word{n}") for n in range(40)))

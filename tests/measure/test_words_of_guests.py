@@ -12,9 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.fakes.machine import FakeMachine
-from tests.protocol import trials
-from tests.protocol.json_messages import typed
 
 from hardcost.errors import InputError, MachineError
 from hardcost.measure.execute import execute
@@ -33,6 +30,9 @@ from hardcost.protocol.requests import (
     Stop,
     Write,
 )
+from tests.fakes.machine import FakeMachine
+from tests.protocol import trials
+from tests.protocol.json_messages import typed
 
 _TEXTS = (
     *("", "\n", "x", "7 7\n", "7", "1\n", "²", "9" * 5000, "9" * 5000 + " x\n", "-1\n", "0 \n"),

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from tests.protocol.json_messages import as_sent, typed
-
 from auditrules.model.rule import Rule
 from hardcost.mechanisms import apply
 from hardcost.mechanisms.audit import AuditDaemon, AuditRule
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.sysctl import Sysctl
+from tests.protocol.json_messages import as_sent, typed
 
 CONTROLS = (
     AuditDaemon(),

@@ -3,13 +3,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
 
 from auditrules.model.location import Location
 from auditrules.model.rule import Rule
 from hardcost.controls.control import Control
 from hardcost.errors import InputError, TrialError
 from hardcost.mechanisms.audit import AUDIT, AuditDaemon, AuditRule
+from tests.protocol.json_messages import as_sent, typed
 
 
 def rules(*texts: str) -> tuple[AuditRule, ...]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.protocol.json_messages import typed
-
 from hardcost.instruments.audit import NOTHING_LOGGED
 from hardcost.mechanisms.audit_logs import count_logged
+from tests.protocol.json_messages import typed
 
 
 def ran(name: str, stdout: str) -> dict[str, Any]:

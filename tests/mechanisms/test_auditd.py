@@ -4,7 +4,6 @@ import base64
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
 
 from auditrules.model.location import Location
 from auditrules.model.rule import Rule
@@ -12,6 +11,7 @@ from hardcost.errors import InputError, TrialError
 from hardcost.mechanisms import apply
 from hardcost.mechanisms.audit import AuditDaemon, AuditRule
 from hardcost.mechanisms.auditd import Auditd, AuditPlugin
+from tests.protocol.json_messages import as_sent, typed
 
 RULE = AuditRule(Rule("-w /etc/a", Location("r", 3)))
 CONTROLS = (AuditDaemon(backlog_limit=99), RULE, Auditd())

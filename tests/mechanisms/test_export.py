@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.show.exports.gates import ANY_TEXT, HOSTILE
 
 from auditrules.model.fault import RulesError
 from auditrules.model.location import Location
@@ -25,6 +24,7 @@ from hardcost.mechanisms.lsm import Lsm
 from hardcost.mechanisms.sysctl import SYSCTLS, Sysctl
 from hardcost.profiles.importers import sysctl
 from hardcost.supply.kernels import config
+from tests.show.exports.gates import ANY_TEXT, HOSTILE
 
 ALL: tuple[Control, ...] = (
     AuditDaemon(64, ("--backlog_wait_time 60000",), tolerant=True),

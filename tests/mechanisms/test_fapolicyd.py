@@ -3,11 +3,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
 
 from hardcost.errors import TrialError
 from hardcost.mechanisms.fapolicyd import APPLICATION_CONTROL, Fapolicyd
 from hardcost.mechanisms.sysctl import Sysctl
+from tests.protocol.json_messages import as_sent, typed
 
 CONTROL = Fapolicyd()
 LOG = "/run/hardcost/fapolicyd.log"

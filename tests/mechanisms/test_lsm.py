@@ -3,12 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
 
 from hardcost.controls.control import Control
 from hardcost.errors import TrialError
 from hardcost.mechanisms.audit import AuditDaemon
 from hardcost.mechanisms.lsm import SECURITY_MODULE, Lsm, LsmMode
+from tests.protocol.json_messages import as_sent, typed
 
 SELINUX = "lockdown,capability,landlock,yama,selinux,bpf"
 APPARMOR = "lockdown,capability,landlock,yama,apparmor,bpf"

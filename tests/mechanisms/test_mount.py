@@ -3,10 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
 
 from hardcost.errors import TrialError
 from hardcost.mechanisms.mount import MOUNTS, MountOptions
+from tests.protocol.json_messages import as_sent, typed
 
 CONTROLS = (MountOptions("/var/log", ("nodev", "noexec")), MountOptions("/var", ("nodev",)))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
 
 from hardcost.errors import TrialError
 from hardcost.mechanisms.apply import boot_parameters, requests
 from hardcost.mechanisms.audit import AuditDaemon
 from hardcost.mechanisms.placebo import PLACEBOS, Placebo
+from tests.protocol.json_messages import as_sent, typed
 
 
 def test_boot_words_are_of_many_lengths_and_counts_and_fit_on_the_line() -> None:

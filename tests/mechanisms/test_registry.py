@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.protocol.json_messages import as_sent
 
 from auditrules.model.rule import Rule
 from hardcost.cli.output.export_file import require_controls
@@ -31,6 +30,7 @@ from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.profiles.control_tables import ControlsTable, Resolver
 from hardcost.study.read import read
 from hardcost.toml.read import parse, validated
+from tests.protocol.json_messages import as_sent
 
 
 def resolved(text: str) -> tuple[tuple[Control, ...], list[tuple[int | None, str]]]:

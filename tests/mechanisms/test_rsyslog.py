@@ -4,12 +4,12 @@ import base64
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
 
 from hardcost.controls.control import Control
 from hardcost.errors import TrialError
 from hardcost.mechanisms.auditd import Auditd, AuditPlugin
 from hardcost.mechanisms.rsyslog import SYSLOG_DAEMON, Rsyslog
+from tests.protocol.json_messages import as_sent, typed
 
 DUPLICATE = (Auditd(), AuditPlugin("syslog"))
 RECEIVER = "the syslog receiver runs in the guest: its work is part of what is measured"

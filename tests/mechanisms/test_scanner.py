@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tests.protocol.json_messages import as_sent, typed
 
 from hardcost.errors import TrialError
 from hardcost.mechanisms import scanner
 from hardcost.mechanisms.registry import MechanismKeys
 from hardcost.mechanisms.scanner import ON_ACCESS_SCANNER, Scanner
 from hardcost.mechanisms.sysctl import Sysctl
+from tests.protocol.json_messages import as_sent, typed
 
 CONTROL = Scanner(("/home", "/opt"))
 # The file's checksum, as its makers publish it.

@@ -3,12 +3,12 @@ from __future__ import annotations
 from base64 import b64encode
 
 import pytest
-from tests.protocol.json_messages import as_sent
 
 from hardcost.errors import Problem
 from hardcost.mechanisms.service import SERVICES, Service
 from hardcost.profiles.control_tables import ControlsTable
 from hardcost.toml.read import parse, validated
+from tests.protocol.json_messages import as_sent
 
 
 def problems_of(text: str) -> list[Problem]:

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
 
 from hardcost.controls.control import Profile
 from hardcost.errors import InputError, TrialError
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.facts import profile_in_guest
 from hardcost.mechanisms.sysctl import SYSCTLS, Sysctl
+from tests.protocol.json_messages import as_sent, typed
 
 RESTRICT = Sysctl("kernel.kptr_restrict", "2")
 PATH = "/proc/sys/kernel/kptr_restrict"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.fakes.machine import FakeMachine
 
 from hardcost.controls.configuration import Configuration, Setup
 from hardcost.errors import InputError
@@ -12,6 +11,7 @@ from hardcost.mechanisms.lsm import Lsm
 from hardcost.model.role import Named
 from hardcost.model.workload import Workload
 from hardcost.plan.plan import Plan, Trial
+from tests.fakes.machine import FakeMachine
 
 PLAIN = Configuration(Named("plain"))
 ENFORCING = Configuration(Named("enforcing"), (Lsm("enforcing"),))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.fakes.machine import FakeMachine
 
 from hardcost.measure.prepare import prepare
 from hardcost.model.role import Baseline, Fired
@@ -12,6 +11,7 @@ from hardcost.plan.leave_one_out import bill_plan
 from hardcost.plan.perturbations import UNPERTURBED, USUAL, perturbations_by_trial
 from hardcost.profiles import catalogue
 from hardcost.protocol.requests import Perturb
+from tests.fakes.machine import FakeMachine
 
 STILL = Workload("syscalls", (("calls", "null+open"),))
 MOVING = Workload("syscalls", (("calls", "null+fork"),))

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.profiles.decision_files import comparable, there_and_back, without_packages
 
 from auditrules.model.rule import Rule
 from hardcost.controls.control import Profile
@@ -26,6 +25,7 @@ from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.profiles import catalogue, decision
 from hardcost.profiles.decision import Decision
 from hardcost.profiles.decision_entry import GivenUp
+from tests.profiles.decision_files import comparable, there_and_back, without_packages
 
 EVERYTHING = (
     AuditDaemon(64, ("--backlog_wait_time 60000",), tolerant=True),

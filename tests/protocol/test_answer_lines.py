@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.protocol.json_messages import typed
 
 from hardcost.errors import TrialError
 from hardcost.protocol import answer_lines
+from tests.protocol.json_messages import typed
 
 HELLO = {"event": "hello", "protocol": 1, "probe": "1", "kernel": "6.1", "gap": None}
 END = {"event": "end"}

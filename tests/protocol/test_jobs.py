@@ -9,10 +9,10 @@ import json
 from pathlib import Path
 
 from pydantic import TypeAdapter
-from tests.protocol import trials
 
 from hardcost.measure.prepare import prepare
 from hardcost.protocol.requests import Request
+from tests.protocol import trials
 
 KEPT = Path(__file__).parent / "jobs.jsonl"
 _REQUEST: TypeAdapter[Request] = TypeAdapter(Request)

@@ -6,8 +6,6 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.machine import FakeMachine
-
 from hardcost.controls.configuration import Configuration, Setup
 from hardcost.controls.control import Control
 from hardcost.mechanisms.auditd import Auditd, AuditPlugin
@@ -24,6 +22,7 @@ from hardcost.model.workload import Workload
 from hardcost.plan.plan import Trial
 from hardcost.profiles import catalogue
 from hardcost.protocol.boot import Boot
+from tests.fakes.machine import FakeMachine
 
 AUDIT = catalogue.load("stig-reduced").controls
 STIG = (*AUDIT, Sysctl("kernel.kptr_restrict", "1"), BootParameter("audit_backlog_limit=8192"))

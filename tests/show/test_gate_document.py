@@ -5,9 +5,9 @@ import json
 import math
 
 from hypothesis import given
-from tests.show.exports.gates import ANY_TEXT, HOSTILE, gate, line
 
 from hardcost.show.json import to_json
+from tests.show.exports.gates import ANY_TEXT, HOSTILE, gate, line
 
 
 def test_every_number_is_there_and_a_prediction_is_called_one() -> None:

@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 
 import pytest
-from tests.show.guests import failed, selinux
 
 from hardcost.analysis.change.comparison import compare_runs
 from hardcost.analysis.whole_finding import with_derived_values
@@ -16,6 +15,7 @@ from hardcost.model.finding.study import StudyFinding
 from hardcost.model.role import role_of
 from hardcost.model.workload import MetricId
 from hardcost.show.json import to_json
+from tests.show.guests import failed, selinux
 
 CELL = [
     "configuration", "workload", "metric", "unit", "value", "low", "high", "trials", "baseline",

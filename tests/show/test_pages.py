@@ -10,8 +10,6 @@ from importlib import resources
 import pytest
 from lxml import html as lxml_html
 from lxml.html import HtmlElement
-from tests.show.bill_findings import side_by_side
-from tests.show.guests import cell, failed, filecopy, selinux
 
 from hardcost.model.finding.bill import Bill
 from hardcost.model.finding.cell import Cell
@@ -20,6 +18,8 @@ from hardcost.model.finding.study import StudyFinding
 from hardcost.show.charts.drawing import COLOURS
 from hardcost.show.page.page import to_html
 from hardcost.show.sentences.answer import answer
+from tests.show.bill_findings import side_by_side
+from tests.show.guests import cell, failed, filecopy, selinux
 
 _TEXT = 4.5
 """The least contrast of words with what is behind them (WCAG 2.2, 1.4.3)."""

@@ -15,11 +15,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.store.test_store import record
 
 from hardcost.errors import InputError, StoreError
 from hardcost.store import check, database
 from hardcost.store.store import Store
+from tests.store.test_store import record
 
 BOOKMARKS = "CREATE TABLE bookmarks (url TEXT)"
 OLDER = """

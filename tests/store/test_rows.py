@@ -7,14 +7,14 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.store.test_database import changed, older, with_record
-from tests.store.test_store import record
 
 from hardcost.errors import StoreError
 from hardcost.model.workload import Workload
 from hardcost.store import check, run_name
 from hardcost.store.read_only import names, runs
 from hardcost.store.store import Store
+from tests.store.test_database import changed, older, with_record
+from tests.store.test_store import record
 
 
 @pytest.mark.parametrize("read_only", [True, False])

@@ -8,8 +8,6 @@ import tarfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from tests.vm.controls_applied import FAST
-
 from hardcost.errors import TrialError
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.protocol import ask
@@ -18,6 +16,7 @@ from hardcost.protocol.boot import Boot, Init
 from hardcost.protocol.requests import Request
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.packages.debian import package_folder
+from tests.vm.controls_applied import FAST
 
 _ARCHIVE = "/run/packages.tar.xz"
 _UNUSED = ("./usr/share/doc", "./usr/share/man", "./usr/share/locale", "./usr/share/info")

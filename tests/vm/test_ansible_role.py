@@ -6,9 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.mechanisms.test_export import profile
-from tests.profiles.export.test_ansible import written
-from tests.vm.export_checks import below, said, shell, with_packages
 
 from auditrules.model.location import Location
 from auditrules.read import parse
@@ -20,6 +17,9 @@ from hardcost.mechanisms.rsyslog import Rsyslog
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.profiles.export import ansible
 from hardcost.protocol import ask
+from tests.mechanisms.test_export import profile
+from tests.profiles.export.test_ansible import written
+from tests.vm.export_checks import below, said, shell, with_packages
 
 # With two executions of Ansible under emulation it takes minutes.
 pytestmark = [pytest.mark.vm, pytest.mark.slow, pytest.mark.lengthy]

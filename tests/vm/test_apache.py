@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.vm.controls_applied import EXACT, applied
 
 from hardcost.errors import TrialError
 from hardcost.instruments.names import INSTRUMENTS
@@ -14,6 +13,7 @@ from hardcost.protocol import ask
 from hardcost.protocol.requests import Perturb, Request
 from hardcost.workloads.apache import PREFORK, WORKER, ApacheParameters
 from hardcost.workloads.kind import WorkloadKind
+from tests.vm.controls_applied import EXACT, applied
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from audit_rules.tests.lines import APART, WITHOUT_A_RULE, at_random, by_hand
 
+from audit_rules.tests.lines import APART, WITHOUT_A_RULE, at_random, by_hand
 from auditrules.auditctl.translate import Target, translate
 from auditrules.auditctl.write import listing, text_of
 from auditrules.model.fault import Fault, RulesError

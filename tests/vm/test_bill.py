@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 import pytest
-from tests.vm.conftest import Command
 
 from hardcost.supply.packages.host_release import release
+from tests.vm.conftest import Command
 
 pytestmark = pytest.mark.vm
 

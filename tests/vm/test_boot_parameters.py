@@ -6,12 +6,12 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.vm.conftest import Command
 
 from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.protocol.boot import Boot
 from hardcost.supply.cache.cache import Cache
+from tests.vm.conftest import Command
 
 pytestmark = pytest.mark.vm
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.mechanisms.test_export import profile
-from tests.vm.export_checks import said, shell, with_packages
 
 from auditrules.cost import histogram
 from auditrules.model.rule import Rule
@@ -14,6 +12,8 @@ from auditrules.tables import lookup
 from hardcost.mechanisms.audit import AuditRule
 from hardcost.profiles.export import bpftrace
 from hardcost.protocol import ask
+from tests.mechanisms.test_export import profile
+from tests.vm.export_checks import said, shell, with_packages
 
 # bpftrace brings a compiler of 200 MB, which takes minutes to unpack and start under emulation.
 pytestmark = [pytest.mark.vm, pytest.mark.slow, pytest.mark.lengthy]

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.studies import of_rules
-from tests.vm import forger
-from tests.vm.conftest import DEATH_SECONDS, LIMIT_SECONDS, Command
 
 from bench.robustness import two_users
 from hardcost.machines.vm import confinement
 from hardcost.machines.vm.guest_user import take_user, ways
+from tests.studies import of_rules
+from tests.vm import forger
+from tests.vm.conftest import DEATH_SECONDS, LIMIT_SECONDS, Command
 
 pytestmark = pytest.mark.vm
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.vm.conftest import Command
 
 from hardcost.supply.cache.folders import delete
+from tests.vm.conftest import Command
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
 

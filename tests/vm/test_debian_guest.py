@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from tests.vm.conftest import Outcome
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines.vm.argv import Hardware
@@ -20,6 +19,7 @@ from hardcost.protocol.requests import Request
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.images import ext4
 from hardcost.supply.images.root_image import GRAIN, RootImage
+from tests.vm.conftest import Outcome
 
 pytestmark = pytest.mark.vm
 

@@ -11,13 +11,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.profiles.decision_files import comparable, there_and_back, without_packages
 
 from hardcost.cli.command import hardcost
 from hardcost.profiles import catalogue
 from hardcost.profiles.decision import Decision
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.packages.debian import package_folder
+from tests.profiles.decision_files import comparable, there_and_back, without_packages
 
 pytestmark = pytest.mark.vm
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.vm.workload_runs import work
 
 from hardcost.workloads.registry import FILES
+from tests.vm.workload_runs import work
 
 pytestmark = pytest.mark.vm
 

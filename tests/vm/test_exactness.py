@@ -9,11 +9,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+
+from hardcost.plan import placebo
 from tests.load import busy
 from tests.studies import of_rules
 from tests.vm.conftest import RULES, Command
-
-from hardcost.plan import placebo
 
 pytestmark = pytest.mark.vm
 

@@ -6,10 +6,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tests.mechanisms.test_export import profile
-from tests.vm.conftest import Command, Outcome
-from tests.vm.controls_applied import FAST
-from tests.vm.export_checks import said, shell, with_packages
 
 from auditrules.auditctl.translate import Target, translate
 from auditrules.auditctl.write import listing
@@ -27,6 +23,10 @@ from hardcost.protocol import ask
 from hardcost.protocol.boot import Boot, KernelRecipe
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.kernels import config
+from tests.mechanisms.test_export import profile
+from tests.vm.conftest import Command, Outcome
+from tests.vm.controls_applied import FAST
+from tests.vm.export_checks import said, shell, with_packages
 
 pytestmark = pytest.mark.vm
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.vm.conftest import RULES, Command
 
 from hardcost.errors import TrialError
 from hardcost.machines.vm.argv import Hardware
@@ -18,6 +17,7 @@ from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Write
 from hardcost.supply.cache.cache import Cache
+from tests.vm.conftest import RULES, Command
 
 pytestmark = pytest.mark.vm
 

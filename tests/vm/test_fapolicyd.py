@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.vm import controls_applied
-from tests.vm.controls_applied import EXACT, FAST, before_start
 
 from hardcost.controls.control import Control
 from hardcost.errors import TrialError
@@ -25,6 +23,8 @@ from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request
 from hardcost.supply.cache.cache import Cache
 from hardcost.workloads import programs
+from tests.vm import controls_applied
+from tests.vm.controls_applied import EXACT, FAST, before_start
 
 pytestmark = pytest.mark.vm
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.vm.workload_runs import ENFORCING, work
 
 from hardcost.errors import TrialError
 from hardcost.protocol.ask import run
+from tests.vm.workload_runs import ENFORCING, work
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
 

@@ -13,7 +13,6 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.vm.conftest import Command, Outcome
 
 from auditrules.tables import lookup
 from conformance import cases
@@ -26,6 +25,7 @@ from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.protocol.boot import Boot, KernelRecipe
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.kernels.builder import Kernels
+from tests.vm.conftest import Command, Outcome
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
 

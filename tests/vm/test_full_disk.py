@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 
 import pytest
+
 from tests.vm.conftest import Command
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]

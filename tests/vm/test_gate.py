@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bench.rules.sample_rules import sample_rules
-from tests.vm.conftest import Command
 
 from auditrules.cost.constants import Constants
+from bench.rules.sample_rules import sample_rules
 from hardcost.calibration import kernel_constants
 from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.protocol.boot import Boot
 from hardcost.supply.cache.cache import Cache
+from tests.vm.conftest import Command
 
 pytestmark = pytest.mark.vm
 

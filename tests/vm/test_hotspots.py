@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.vm.conftest import BUILD_LIMIT_SECONDS, Command
 
 pytestmark = pytest.mark.vm

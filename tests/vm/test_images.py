@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.vm.conftest import Command, share
 
 from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.content.disks import OwnRoots
@@ -24,6 +23,7 @@ from hardcost.supply.images import ext4, ext4_contents
 from hardcost.supply.images.debian import PACKAGES, debian_image
 from hardcost.supply.images.user_root import image_file
 from hardcost.supply.packages import debian
+from tests.vm.conftest import Command, share
 
 pytestmark = pytest.mark.vm
 

@@ -11,6 +11,7 @@ import time
 from dataclasses import replace
 
 import pytest
+
 from tests.studies import of_rules
 from tests.vm.conftest import Command
 

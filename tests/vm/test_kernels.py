@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+
 from tests.vm.conftest import Command, Outcome, share
 from tests.vm.test_failures import mount_namespace
 

@@ -6,7 +6,6 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.vm.conftest import Outcome
 
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.machines.vm import cold_boot, snapshot
@@ -18,6 +17,7 @@ from hardcost.protocol.boot import Boot, KernelRecipe
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.kernels.builder import Kernels
 from hardcost.workloads import syscalls
+from tests.vm.conftest import Outcome
 
 pytestmark = pytest.mark.vm
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.vm.controls_applied import applied, shell
 
 from auditrules.model.rule import Rule
 from hardcost.errors import TrialError
@@ -14,6 +13,7 @@ from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.lsm import Lsm
 from hardcost.mechanisms.mount import MountOptions
 from hardcost.protocol import ask
+from tests.vm.controls_applied import applied, shell
 
 pytestmark = pytest.mark.vm
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.vm.controls_applied import EXACT, applied
 
 from hardcost.errors import TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.mechanisms.lsm import Lsm
 from hardcost.protocol import ask
 from hardcost.workloads import mariadb
+from tests.vm.controls_applied import EXACT, applied
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-from tests.machines.vm.content.test_cpio import entries
 
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.machines.vm import snapshot
@@ -19,6 +18,7 @@ from hardcost.protocol.answers import Answer, CallAnswer, all_of
 from hardcost.protocol.boot import Boot
 from hardcost.supply.cache.cache import Cache
 from hardcost.workloads import syscalls
+from tests.machines.vm.content.test_cpio import entries
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
 

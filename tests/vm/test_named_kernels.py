@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.vm.conftest import Command
-from tests.vm.rpm_packages import rpm, sign
 
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.packages import debian, host_release
+from tests.vm.conftest import Command
+from tests.vm.rpm_packages import rpm, sign
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
 

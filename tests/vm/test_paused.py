@@ -7,6 +7,7 @@ import signal
 import time
 
 import pytest
+
 from tests.vm.conftest import Command
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]

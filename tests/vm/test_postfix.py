@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.vm.controls_applied import EXACT, applied
 
 from hardcost.errors import TrialError
 from hardcost.instruments.names import INSTRUMENTS
@@ -13,6 +12,7 @@ from hardcost.mechanisms.lsm import Lsm
 from hardcost.protocol import ask
 from hardcost.protocol.requests import RunProgram
 from hardcost.workloads import postfix
+from tests.vm.controls_applied import EXACT, applied
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bench.rules.sample_rules import sample_rules
 
 from auditrules.auditctl.translate import AS_WRITTEN, translate_all
 from auditrules.model.kernel_rule import KernelRule
 from auditrules.prove.prove import prove_equal
 from auditrules.read import parse
+from bench.rules.sample_rules import sample_rules
 from conformance.witness import run_witnesses, witness
 from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bench.robustness.interrupted_changes import BOOT, differences, settled, start, wait_for
-from tests.vm.ssh_guest import SshGuest, ssh_guest
 
+from bench.robustness.interrupted_changes import BOOT, differences, settled, start, wait_for
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.packages import debian
+from tests.vm.ssh_guest import SshGuest, ssh_guest
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow, pytest.mark.lengthy]
 

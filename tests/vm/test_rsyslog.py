@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.vm.controls_applied import EXACT, applied, shell
 
 from auditrules.model.rule import Rule
 from hardcost.errors import TrialError
@@ -13,6 +12,7 @@ from hardcost.mechanisms.audit import AuditDaemon, AuditRule
 from hardcost.mechanisms.auditd import Auditd, AuditPlugin
 from hardcost.mechanisms.rsyslog import Rsyslog
 from hardcost.protocol import ask
+from tests.vm.controls_applied import EXACT, applied, shell
 
 pytestmark = pytest.mark.vm
 

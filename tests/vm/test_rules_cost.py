@@ -6,7 +6,6 @@ import asyncio
 import statistics
 
 import pytest
-from tests.vm.conftest import Command
 
 from auditrules.auditctl.translate import Target, translate
 from auditrules.cost.constants import Constants
@@ -18,6 +17,7 @@ from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.protocol.boot import Boot
 from hardcost.supply.cache.cache import Cache
+from tests.vm.conftest import Command
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from bench.rules.sample_rules import sample_rules
 
 from auditrules.auditctl.translate import AS_WRITTEN, translate_all
 from auditrules.cost.constants import Constants
@@ -22,6 +21,7 @@ from auditrules.optimize.output import rule_text, text
 from auditrules.read import parse
 from auditrules.tables import lookup
 from auditrules.tables.lookup import Arch
+from bench.rules.sample_rules import sample_rules
 from conformance.agreement import GUEST
 from conformance.battery import WantedRules, run_battery
 from conformance.random_rules import RuleDrawing

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.vm import controls_applied
-from tests.vm.controls_applied import EXACT, FAST, before_start
 
 from hardcost.controls.control import Control
 from hardcost.errors import TrialError
@@ -24,6 +22,8 @@ from hardcost.protocol import ask
 from hardcost.protocol.answers import Answer, RanAnswer, all_of, answer_named
 from hardcost.protocol.requests import Request
 from hardcost.workloads import programs
+from tests.vm import controls_applied
+from tests.vm.controls_applied import EXACT, FAST, before_start
 
 pytestmark = pytest.mark.vm
 

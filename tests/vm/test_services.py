@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import plain
 
 from hardcost.errors import TrialError
 from hardcost.instruments import audit, avc, cpu
@@ -18,6 +17,7 @@ from hardcost.protocol.answers import Answer
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request
 from hardcost.supply.cache.cache import Cache
+from tests.protocol.json_messages import plain
 
 pytestmark = pytest.mark.vm
 

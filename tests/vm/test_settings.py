@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.vm.controls_applied import applied, shell
 
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.sysctl import Sysctl
+from tests.vm.controls_applied import applied, shell
 
 pytestmark = pytest.mark.vm
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+
 from tests.vm.conftest import Command
 
 pytestmark = pytest.mark.vm

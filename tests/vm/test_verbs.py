@@ -6,11 +6,11 @@ import json
 import subprocess
 
 import pytest
-from tests.studies import of_rules
-from tests.vm.conftest import RULES, Command
 
 from hardcost.machines.vm.content.initramfs import probe_binary
 from hardcost.workloads import syscalls
+from tests.studies import of_rules
+from tests.vm.conftest import RULES, Command
 
 pytestmark = pytest.mark.vm
 

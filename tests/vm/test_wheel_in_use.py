@@ -10,6 +10,7 @@ import venv
 from pathlib import Path
 
 import pytest
+
 from tests.test_wheel import PROJECT, hatchling
 from tests.vm.conftest import Command
 

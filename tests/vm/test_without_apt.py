@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.vm.conftest import Command
 
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.packages import debian, host_release, signatures
 from hardcost.supply.packages.apt_sources import debian_sources
 from hardcost.supply.packages.mirror import own_keys
+from tests.vm.conftest import Command
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
 

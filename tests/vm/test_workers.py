@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.measure.workers.labs import RunningLab
 from tests.studies import of_rules
 from tests.vm.conftest import Command

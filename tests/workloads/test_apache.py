@@ -6,14 +6,14 @@ import base64
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
-from tests.workloads.run_answers import ran
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads.apache import PAGE_BYTES, PREFORK, WORKER, ApacheParameters, check
 from hardcost.workloads.kind import WorkloadKind
 from hardcost.workloads.names import workload_named
+from tests.protocol.json_messages import as_sent, typed
+from tests.workloads.run_answers import ran
 
 INSN = INSTRUMENTS["insn"]
 SMALL = {"requests": "20", "concurrency": "1+4"}

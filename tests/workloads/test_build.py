@@ -6,13 +6,13 @@ import base64
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.machines.vm.content import compiler
 from hardcost.workloads import build
 from hardcost.workloads.parameters import parameter_meanings
+from tests.protocol.json_messages import as_sent, typed
 
 asked = build.KIND.read_parameters
 

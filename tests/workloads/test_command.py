@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import command
+from tests.protocol.json_messages import as_sent, typed
 
 asked = command.KIND.read_parameters
 

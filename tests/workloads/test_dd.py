@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
-from tests.workloads.run_answers import ran
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import dd
+from tests.protocol.json_messages import as_sent, typed
+from tests.workloads.run_answers import ran
 
 asked = dd.KIND.read_parameters
 

@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
-from tests.workloads.run_answers import ran
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import fio
 from hardcost.workloads.names import check_workload
+from tests.protocol.json_messages import as_sent, typed
+from tests.workloads.run_answers import ran
 
 asked = fio.KIND.read_parameters
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import typed
-from tests.workloads.run_answers import ran
 
 from hardcost.errors import TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.protocol.answers import RanAnswer, only
 from hardcost.protocol.requests import USER
 from hardcost.workloads import programs
+from tests.protocol.json_messages import typed
+from tests.workloads.run_answers import ran
 
 
 def test_a_program_runs_as_somebody_who_has_logged_in() -> None:

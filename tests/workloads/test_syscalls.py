@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import syscalls
+from tests.protocol.json_messages import as_sent, typed
 
 asked = syscalls.KIND.read_parameters
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.protocol.json_messages import as_sent
 
 from hardcost.errors import InputError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import syscalls, syscalls_more
+from tests.protocol.json_messages import as_sent
 
 
 def test_it_has_calls_of_its_own_with_numbers_for_every_instrument() -> None:

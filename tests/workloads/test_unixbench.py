@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.protocol.json_messages import as_sent, typed
-from tests.workloads.run_answers import ran
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.instrument import Instrument
@@ -17,6 +15,8 @@ from hardcost.instruments.names import INSTRUMENTS
 from hardcost.units import Unit
 from hardcost.workloads import unixbench, unixbench_table
 from hardcost.workloads.names import check_workload
+from tests.protocol.json_messages import as_sent, typed
+from tests.workloads.run_answers import ran
 
 asked = unixbench.KIND.read_parameters
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from audit_rules.tests.kernel_rules import exit_rules, other_rules
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audit_rules.tests.kernel_rules import exit_rules, other_rules
 from auditrules.auditctl.translate import AS_WRITTEN, translate
 from auditrules.auditctl.write import UnwritableRuleError, listed_line, listing, text_of
 from auditrules.model.kernel_rule import (

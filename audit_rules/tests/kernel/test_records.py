@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from audit_rules.tests.prove.rule_sets import proved, rules
 
+from audit_rules.tests.prove.rule_sets import proved, rules
 from auditrules.kernel.event import NO_FILE, Event, VisitedName
 from auditrules.kernel.records import EventRecord
 from auditrules.kernel.semantics import FilterDecision, Outcome, decide, load

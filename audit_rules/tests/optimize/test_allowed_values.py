@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from audit_rules.tests.prove.rule_sets import rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from audit_rules.tests.prove.rule_sets import rules
 from auditrules.kernel.conditions import allowed_values, both
 from auditrules.model.kernel_rule import KernelRule, bits
 from auditrules.optimize.allowed_values import RulesAllowing, RulesApart

@@ -8,10 +8,10 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from audit_rules.tests.random_rule_sets import Drawing
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from audit_rules.tests.random_rule_sets import Drawing
 from auditrules.auditctl.translate import AS_WRITTEN, translate
 from auditrules.cost.call_classes import Alike
 from auditrules.cost.constants import Constants

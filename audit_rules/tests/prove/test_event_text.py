@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from audit_rules.tests.prove.rule_sets import STIG, edited, loadable, pairs_of_sets, proved, rules
 from hypothesis import given, settings
 
+from audit_rules.tests.prove.rule_sets import STIG, edited, loadable, pairs_of_sets, proved, rules
 from auditrules.explain.explain import explain_event
 from auditrules.explain.read_event import parse_event
 from auditrules.model.kernel_rule import FilterList

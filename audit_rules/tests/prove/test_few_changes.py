@@ -5,9 +5,9 @@ from __future__ import annotations
 from unittest import mock
 
 import pytest
-from audit_rules.tests.prove.rule_sets import RELATIONS, loadable, pairs_of_sets, rules
 from hypothesis import given, settings
 
+from audit_rules.tests.prove.rule_sets import RELATIONS, loadable, pairs_of_sets, rules
 from auditrules.prove import prove
 from auditrules.prove.call_classes import RuleRest
 from auditrules.prove.few_changes import changed_rules

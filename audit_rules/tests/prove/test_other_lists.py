@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from audit_rules.tests.prove.rule_sets import OTHER, proved, rules
 
+from audit_rules.tests.prove.rule_sets import OTHER, proved, rules
 from auditrules.kernel.semantics import FilterDecision
 from auditrules.model.kernel_rule import FilterList
 from auditrules.prove.prove import prove_equal

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from audit_rules.tests.prove.rule_sets import ALWAYS, NEVER, OTHER, STIG, edited, proved, rules
 
+from audit_rules.tests.prove.rule_sets import ALWAYS, NEVER, OTHER, STIG, edited, proved, rules
 from auditrules.auditctl.translate import translate
 from auditrules.kernel.semantics import decide, load
 from auditrules.model.kernel_lists import DuplicateError

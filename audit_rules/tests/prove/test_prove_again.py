@@ -5,6 +5,9 @@ from __future__ import annotations
 from random import Random
 from unittest.mock import patch
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from audit_rules.tests.prove.rule_sets import (
     RELATIONS,
     STIG,
@@ -13,9 +16,6 @@ from audit_rules.tests.prove.rule_sets import (
     proved,
     rules,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from auditrules.model.kernel_rule import KernelRule, Operator
 from auditrules.prove import example
 from auditrules.prove.formulas import Atoms

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from audit_rules.tests.prove.rule_sets import RELATIONS, SETS, loadable, pairs_of_sets
-from audit_rules.tests.random_rule_sets import Drawing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from audit_rules.tests.prove.rule_sets import RELATIONS, SETS, loadable, pairs_of_sets
+from audit_rules.tests.random_rule_sets import Drawing
 from auditrules.kernel.semantics import decide, load
 from auditrules.prove.prove import fires, prove_equal
 from auditrules.prove.relation import Relation

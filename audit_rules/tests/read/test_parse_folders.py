@@ -6,10 +6,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from audit_rules.tests.read.test_parse import faults_of, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from audit_rules.tests.read.test_parse import faults_of, write
 from auditrules.read.folder import version_key
 from auditrules.read.parse import read
 

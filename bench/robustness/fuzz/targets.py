@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import click
-from bench.robustness.fuzz import mutate, seeds
-from bench.robustness.fuzz.campaign import Target
-from tests.fakes.machine import FakeMachine
 
 from auditrules.cost import histogram
 from auditrules.explain.read_event import parse_event
 from auditrules.load.known_paths import read_list
 from auditrules.model.fault import RulesError
 from bench.robustness import fuzz_rules
+from bench.robustness.fuzz import mutate, seeds
+from bench.robustness.fuzz.campaign import Target
 from hardcost.analysis.finding_text import finding_from_text
 from hardcost.controls.configuration import Configuration
 from hardcost.decompress import DamagedError
@@ -48,6 +47,7 @@ from hardcost.supply.kernels import config, module_file, patches
 from hardcost.supply.packages import archive, deb, rpm
 from hardcost.supply.packages.unpack_child import KERNEL
 from hardcost.units import visible
+from tests.fakes.machine import FakeMachine
 
 _MEMORY = "/dev/shm"  # noqa: S108  (a folder of our own is created in it)
 _MOST_TRIALS = 60  # of a plan that are prepared

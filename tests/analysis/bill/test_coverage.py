@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.show.bill_findings import billed
 
 from hardcost.analysis.bill.coverage import with_coverage
 from hardcost.controls.control import Control
@@ -22,6 +21,7 @@ from hardcost.model.workload import MetricId, workload_of
 from hardcost.show.json import to_json
 from hardcost.show.sentences.answer import answer
 from hardcost.workloads import syscalls
+from tests.show.bill_findings import billed
 
 PTRACE = Sysctl("kernel.yama.ptrace_scope", "2")
 LINKS = Sysctl("fs.protected_hardlinks", "1")

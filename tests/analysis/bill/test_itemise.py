@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.fakes.machine import FakeMachine
-from tests.protocol.json_messages import as_sent, typed
 
 from auditrules.model.location import Location
 from auditrules.read.parse import read_line
@@ -27,6 +25,8 @@ from hardcost.plan.leave_one_out import bill_plan
 from hardcost.protocol.answers import Answer
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request
+from tests.fakes.machine import FakeMachine
+from tests.protocol.json_messages import as_sent, typed
 
 CALLS = ("null", "open")
 BASE = 10_000

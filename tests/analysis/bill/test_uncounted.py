@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.show.bill_findings import billed
-
 from hardcost.analysis.bill.uncounted import with_caveats
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.kconfig import KernelOption
@@ -11,6 +9,7 @@ from hardcost.model.finding.bill import Bill, Item, Itemised, Unmeasured
 from hardcost.model.finding.finding import Finding
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.workload import MetricId
+from tests.show.bill_findings import billed
 
 OFF, PTI, ZERO = map(BootParameter, ("mitigations=off", "pti=on", "init_on_alloc=1"))
 SLS = KernelOption("SLS", "y")

@@ -1,12 +1,11 @@
 """A function's lines add up to the function, and its callees count for the line that calls them."""
 
-from tests.analysis.calls.test_hotspots import ROLES, record
-
 from auditrules.model.location import Location
 from hardcost.analysis.calls.hotspots import hotspots_of
 from hardcost.model.call_tree import CallTree, Frame
 from hardcost.model.finding.calls import Hotspots, SourceLine
 from hardcost.store.record import Record
+from tests.analysis.calls.test_hotspots import ROLES, record
 
 FRAMES = (
     Frame(above=0, kind="process", name="p"),

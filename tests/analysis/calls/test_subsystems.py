@@ -1,12 +1,12 @@
 """A function counts for its file's subsystem; what is not known stays, with a number."""
 
 import pytest
-from tests.analysis.calls.test_hotspots import ROLES, record
 
 from hardcost.analysis.calls.hotspots import hotspots_of
 from hardcost.analysis.calls.subsystems import places, subsystem
 from hardcost.instruments.kernel_source import file_of
 from hardcost.model.call_tree import CallTree, Frame
+from tests.analysis.calls.test_hotspots import ROLES, record
 
 FRAMES = (
     Frame(0, "process", "p"),

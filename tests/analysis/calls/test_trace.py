@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fakes import schedule
 
 from hardcost.analysis.calls.trace import OWN_CODE, trace_by_pieces
 from hardcost.instruments.read_trace import traces
@@ -15,6 +14,7 @@ from hardcost.model.finding.trace import AccessAnswer, Deed
 from hardcost.model.role import role_of
 from hardcost.model.workload import Workload, workload_of
 from hardcost.protocol.plugin.stacks import Stacks
+from tests.fakes import schedule
 
 NAMES = ("a", "b", "c")
 FRAMES = (

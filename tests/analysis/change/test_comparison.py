@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.show.conftest import make_run
 
 from hardcost.analysis.change.comparison import compare_cells, compare_runs, warnings_on_one_kernel
 from hardcost.model.finding.cell import Cell
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.role import role_of
 from hardcost.model.workload import Workload
+from tests.show.conftest import make_run
 
 POSITIVE = st.floats(1, 1e9)
 

@@ -4,13 +4,13 @@ import dataclasses
 import math
 
 import pytest
-from tests.show.exports.gates import gate
 
 from hardcost.analysis.bill.budget import Budget
 from hardcost.analysis.change.growth import with_limits
 from hardcost.errors import InputError
 from hardcost.model.finding.change import Growth, Unknown
 from hardcost.model.workload import MetricId
+from tests.show.exports.gates import gate
 
 PLAIN = Growth(MetricId("open"), "insn/op", base=100.0, head=110.0, low=10.0, high=10.0, limit=0.05)
 

@@ -6,8 +6,6 @@ import asyncio
 import math
 
 import pytest
-from tests.analysis.bill.test_itemise import CALLS, Model, rule
-from tests.fakes.machine import FakeMachine
 
 from hardcost.analysis.change.measurement import growths, lines_by_role, only_rule
 from hardcost.controls.control import Profile
@@ -20,6 +18,8 @@ from hardcost.model.role import Base, Idle, PlaceboRole, Whole
 from hardcost.model.workload import Workload
 from hardcost.plan.change import changes, lines_plan, payer, whole_plan
 from hardcost.plan.plan import Plan, Trial
+from tests.analysis.bill.test_itemise import CALLS, Model, rule
+from tests.fakes.machine import FakeMachine
 
 COSTS = (20, 0, 40)
 FIXED = Model(COSTS).shared

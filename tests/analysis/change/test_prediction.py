@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import dataclasses
 
-from tests.analysis.bill.test_prediction import rules_of
-
 from auditrules.cost.constants import Constants
 from auditrules.model.location import Location
 from hardcost.analysis.change.prediction import RuleSets, growths
 from hardcost.model.finding.change import Change, ChangeLine
 from hardcost.model.workload import MetricId
+from tests.analysis.bill.test_prediction import rules_of
 
 OLD = ("-a always,exit -F arch=b64 -S swapon -F uid=70001 -k none",)
 NEW = "-a always,exit -F dir=/etc/x -F perm=wa -k tree"

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.show.bill_findings import billed
 
 from hardcost.analysis.change.runs import gate_of
 from hardcost.analysis.results_file import finding_of
 from hardcost.model.finding.bill import Bill, Itemised, Least, Sum, Total
 from hardcost.model.workload import MetricId
+from tests.show.bill_findings import billed
 
 NAMES = ("old", "new")
 

@@ -8,12 +8,12 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.analysis.planted import BASE, Planted, brute_force, draw, greedy, in_order
 
 from hardcost.analysis.choice.cost_model import Term
 from hardcost.analysis.choice.frontier import Best, frontier
 from hardcost.analysis.choice.tradeoff import Kept, Point, Tradeoff
 from hardcost.model.workload import MetricId
+from tests.analysis.planted import BASE, Planted, brute_force, draw, greedy, in_order
 
 
 def planted(

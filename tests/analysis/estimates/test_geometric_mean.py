@@ -7,11 +7,11 @@ from statistics import fmean, stdev
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.show.guests import cell, failed, selinux
 
 from hardcost.analysis.estimates.geometric_mean import cost_ratio, geometric_mean, mean_penalties
 from hardcost.model.workload import Workload
 from hardcost.units import is_rate
+from tests.show.guests import cell, failed, selinux
 
 RATIOS = st.lists(st.floats(0.01, 100), min_size=1, max_size=20)
 

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.show.bill_findings import billed
-
 from hardcost.analysis.estimates.single_draws import with_resolutions
 from hardcost.model.finding.bill import Bill, Item, Itemised, Total
 from hardcost.model.finding.cell import Cell
@@ -11,6 +9,7 @@ from hardcost.model.finding.study import StudyFinding
 from hardcost.model.role import role_of
 from hardcost.model.workload import MetricId, workload_of
 from hardcost.workloads.names import all_workloads, resolutions
+from tests.show.bill_findings import billed
 
 RESOLUTIONS = {"mariadb": 0.01}
 

@@ -4,7 +4,6 @@ import math
 from dataclasses import replace
 
 import pytest
-from tests.show.guests import filecopy, selinux
 
 from hardcost.analysis.recorders.observations import (
     LoadCounts,
@@ -18,6 +17,7 @@ from hardcost.model.finding.observation import ObservedIn, seen_in
 from hardcost.model.observation import Observed, WatchStep
 from hardcost.model.role import role_of
 from hardcost.model.workload import Workload
+from tests.show.guests import filecopy, selinux
 
 
 def seen(seed: int, instrument: str = "cpu", **totals: float) -> ObservedIn:

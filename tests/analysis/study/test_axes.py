@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.show.conftest import make_run
 
 from hardcost.analysis.study.axes import numeric_axis
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.role import AxisLevel, role_of
+from tests.show.conftest import make_run
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+
 from bench.accuracy.planted_errors import KINDS, Bench, errors, fake_bench
 
 DRAWS = 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from bench.accuracy.trials import FIRED, SIZES, limit, table, trials
 
 DOCS = Path(__file__).parents[3] / "docs/bills.md"

@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from bench.robustness.fuzz.campaign import MOST_MEMORY, Target, fuzz
 from bench.robustness.fuzz.targets import TARGETS
-
 from hardcost.errors import InputError
 
 

@@ -6,6 +6,7 @@ from argparse import ArgumentTypeError
 from pathlib import Path
 
 import pytest
+
 from bench.robustness.small_study import own_cache
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+
 from bench.robustness.store_damage import WAYS, StoreRounds
 
 ROUNDS = 2  # of each way

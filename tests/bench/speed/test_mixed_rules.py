@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from bench.speed.mixed_rules import mixed_rules
-
 from auditrules.load.load import load_rules
 from auditrules.load.target import NOWHERE
 from auditrules.read import parse
+from bench.speed.mixed_rules import mixed_rules
 
 COUNT = 300
 

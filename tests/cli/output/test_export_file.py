@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tests.cli.verbs.conversation import said
 
 Say = Callable[[str], str]

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from tests.show.guests import filecopy
 
 from hardcost.cli.output import finding
 from hardcost.library.measurement import notes_of
@@ -13,6 +12,7 @@ from hardcost.model.role import role_of
 from hardcost.model.workload import workload_of
 from hardcost.store.record import Record
 from hardcost.workloads import postfix
+from tests.show.guests import filecopy
 
 
 def record(workload: str) -> Record:

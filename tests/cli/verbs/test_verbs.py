@@ -13,14 +13,14 @@ from pathlib import Path
 
 import click
 import pytest
-from tests.cli.verbs.conversation import check, said
-from tests.cli.verbs.conversations import CONVERSATIONS, FILES
-from tests.supply.kernels import linux
 
 from hardcost.cli.command import hardcost
 from hardcost.host import sandbox
 from hardcost.machines.vm import confinement, guest_user
 from hardcost.supply.cache.cache import Cache
+from tests.cli.verbs.conversation import check, said
+from tests.cli.verbs.conversations import CONVERSATIONS, FILES
+from tests.supply.kernels import linux
 
 ABOUT = {
     "source": "linux",

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from tests.show.bill_findings import billed
-
 from hardcost.library.bills.defaults import with_defaults
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.model.finding.bill import Item, Itemised, Total
 from hardcost.model.workload import MetricId
 from hardcost.profiles.kernel.defaults import find_defaults
 from hardcost.show.sentences.answer import answer
+from tests.show.bill_findings import billed
 
 WORDS = ("init_on_alloc=1", "page_poison=1", "hardened_usercopy=1")
 

@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.fakes.guest import answers
-from tests.fakes.machine import FakeMachine
 
 from auditrules.cost.constants import Constants
 from auditrules.model.location import Location
@@ -18,6 +16,8 @@ from hardcost.library.measurement import Measuring
 from hardcost.mechanisms.audit import AuditRule
 from hardcost.model.workload import MetricId
 from hardcost.protocol.boot import Boot
+from tests.fakes.guest import answers
+from tests.fakes.machine import FakeMachine
 
 DEBIAN = Constants.of_debian()
 DEBIAN_13 = replace(DEBIAN, about={**DEBIAN.about, "auditd": "1:4.0.2-2+deb13u1"})

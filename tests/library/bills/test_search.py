@@ -7,10 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-import tests.fakes.machine
-from tests.cli.verbs.conversation import said
-from tests.fakes.machine import FakeMachine
 
+import tests.fakes.machine
 from hardcost.controls.control import Profile
 from hardcost.library.bills.search import most_configurations
 from hardcost.machines.options import MachineOptions
@@ -19,6 +17,8 @@ from hardcost.plan.search import culprits
 from hardcost.plan.search.questions import SearchSettings
 from hardcost.protocol.boot import Boot
 from hardcost.supply.progress import Listener
+from tests.cli.verbs.conversation import said
+from tests.fakes.machine import FakeMachine
 
 KERNELS = """\
 title = "Two options"

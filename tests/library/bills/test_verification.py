@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.cli.verbs.conversations import EIGHT
 
 from hardcost.library.bill import BillRequest, bill
 from hardcost.library.bills import verification
 from hardcost.library.measurement import Measuring, workloads_of
 from hardcost.model.finding.bill import Bill
 from hardcost.store.store import Store
+from tests.cli.verbs.conversations import EIGHT
 
 FIRST = EIGHT.replace("vm.overcommit_memory = 2\n", "")
 

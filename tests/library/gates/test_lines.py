@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.cli.verbs.conversations import EIGHT
 
 from hardcost.library.bills import verification
 from hardcost.library.gate import GateRequest, gate
 from hardcost.library.measurement import Measuring, workloads_of
 from hardcost.model.finding.change import Gate
 from hardcost.store.store import Store
+from tests.cli.verbs.conversations import EIGHT
 
 FEW = "kernel.sysrq = 1\n"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.machines.real.stand_ins import calls
 
 from hardcost.machines.real.batch_size import LEAST_READINGS, batch_factors, lengthen_windows, trial
 from hardcost.protocol.answers import CallAnswer, ClockAnswer
+from tests.machines.real.stand_ins import calls
 
 
 def answers(window: int, reading: int) -> list[ClockAnswer | CallAnswer]:

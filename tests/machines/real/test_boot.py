@@ -11,13 +11,13 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.machines.real.scripted import Scripted, echo, lines, said
 
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.machines.real import restore
 from hardcost.machines.real.boot import Wished, boot_with_parameters
 from hardcost.machines.real.keeper_session import UnfitError
 from hardcost.machines.real.restore import boot_book, restore_machine
+from tests.machines.real.scripted import Scripted, echo, lines, said
 
 WISHED = Wished("r", ("mitigations=off",))
 BEGIN = {"entry": "begin", "version": 1, "machine": "m", "boot": "own", "run": "r"}

@@ -9,7 +9,6 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.machines.real.scripted import Scripted, echo, lines, said
 
 from hardcost.errors import HardcostError, InputError, MachineError, StoreError, TrialError
 from hardcost.machines.real.changes import RunClaim, hold_changes
@@ -18,6 +17,7 @@ from hardcost.machines.real.local_journal import Book
 from hardcost.machines.real.restore import restore_machine
 from hardcost.protocol.answers import WrittenAnswer
 from hardcost.protocol.requests import Write
+from tests.machines.real.scripted import Scripted, echo, lines, said
 
 ASKED = RunClaim("r", [Write(path="/proc/sys/kernel/x", value="2")])
 WRITTEN = '{"event":"written","path":"/proc/sys/kernel/x","before":"1","after":"2"}'

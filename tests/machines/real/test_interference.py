@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.machines.real.stand_ins import calls
-from tests.protocol.json_messages import typed
 
 from hardcost.machines.real.interference import (
     companions,
@@ -14,6 +12,8 @@ from hardcost.machines.real.interference import (
     with_readings,
 )
 from hardcost.protocol.answers import ContentAnswer
+from tests.machines.real.stand_ins import calls
+from tests.protocol.json_messages import typed
 
 BEFORE = {
     "stat": "cpu  9 9 9 9 9 9 9 9\ncpu1 100 0 50 900 3 1 2 10 0 0\nctxt 1000\n",

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.machines.real.stand_ins import calls, copied, in_place_of_the_probe, this_host
 
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.machines.real.keeper_session import UnfitError
@@ -21,6 +20,7 @@ from hardcost.protocol.answers import CallAnswer, CommandAnswer, all_of, only
 from hardcost.protocol.ask import install
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Command, Request, Write
+from tests.machines.real.stand_ins import calls, copied, in_place_of_the_probe, this_host
 
 HELLO = '{"event":"hello","protocol":1,"probe":"0.1.0","kernel":"x","gap":null}'
 CLOCK = '{"event":"clock","clock":"monotonic","overhead":[20]}'

@@ -6,13 +6,12 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from tests.machines.real.stand_ins import this_host
-
 from hardcost.machines.check import Check
 from hardcost.machines.real.counters import OF_PROGRAMS, WHOLE
 from hardcost.machines.real.facts import HostFacts
 from hardcost.machines.real.requirements import examine, noise, try_out
 from hardcost.supply.cache.cache import Cache
+from tests.machines.real.stand_ins import this_host
 
 
 def quiet() -> HostFacts:

@@ -6,13 +6,13 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from tests.machines.real.stand_ins import this_host
 
 from hardcost.errors import InputError
 from hardcost.machines.real.facts import HostFacts
 from hardcost.machines.real.selinux import change, without_boot
 from hardcost.mechanisms.lsm import SECURITY_MODULE, Lsm, LsmMode
 from hardcost.protocol.boot import Boot
+from tests.machines.real.stand_ins import this_host
 
 FACTS = HostFacts("m", "b", "6.1", "n", "l", "p", (0,), "tsc", "", False, False, False)  # noqa: FBT003  (a value)
 ENFORCING = replace(FACTS, modules=("lockdown", "yama", "selinux", "bpf"), enforce="1")

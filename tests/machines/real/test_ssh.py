@@ -15,8 +15,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.machines.real.stand_ins import calls
-from tests.measure.workers.sshserver import server
 
 from hardcost.errors import InputError, MachineError
 from hardcost.machines.options import MachineOptions
@@ -24,6 +22,8 @@ from hardcost.machines.real import probe_command, ssh
 from hardcost.machines.real.machine import RealMachine, reach_machine
 from hardcost.protocol.answers import CallAnswer, only
 from hardcost.protocol.boot import Boot
+from tests.machines.real.stand_ins import calls
+from tests.measure.workers.sshserver import server
 
 __all__ = ["server"]  # a fixture
 

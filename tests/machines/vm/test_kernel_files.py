@@ -7,13 +7,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.supply.packages.signing_key import KEY, SIGNATURE
-from tests.supply.packages.test_rpm import FILES, IMAGE, archive, package
 
 from hardcost.errors import InputError
 from hardcost.machines.vm import kernel_files
 from hardcost.machines.vm.kernel_files import KernelFiles
 from hardcost.supply.cache.cache import Cache
+from tests.supply.packages.signing_key import KEY, SIGNATURE
+from tests.supply.packages.test_rpm import FILES, IMAGE, archive, package
 
 RELEASE = "7.3.4-x"
 

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Iterator, Sequence
 
 import pytest
-from tests.protocol.json_messages import typed
 
 from hardcost.errors import TrialError
 from hardcost.machines.machine import Execution
 from hardcost.machines.vm.repeat import SpotChecks, may_idle, repeat_until_equal, with_and_without
 from hardcost.protocol.answers import CallAnswer, only
 from hardcost.protocol.requests import Command, MeasureCalls
+from tests.protocol.json_messages import typed
 
 
 def executions(samples: Sequence[Sequence[int]]) -> Iterator[Execution]:

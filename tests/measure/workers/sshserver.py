@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from tests.measure.workers.labs import until
 
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.cache.location import default_root
 from hardcost.supply.packages.debian import package_folder
+from tests.measure.workers.labs import until
 
 SERVER = """
 ListenAddress 127.0.0.1

@@ -13,6 +13,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+
+from hardcost.controls.configuration import Configuration
+from hardcost.errors import MachineError, WorkersError
+from hardcost.measure.workers.lab import Lab
+from hardcost.measure.workers.machine import builders
+from hardcost.mechanisms.kconfig import Kernel
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.plan.plan import Plan, Trial
 from tests.fakes import machine
 from tests.measure.workers.certificates import authority
 from tests.measure.workers.labs import START_SECONDS, TICK_SECONDS, RunningLab
@@ -28,15 +37,6 @@ from tests.measure.workers.test_machine import (
 from tests.measure.workers.test_tls import options
 from tests.supply.kernels import linux
 from tests.supply.kernels.linux import THREE
-
-from hardcost.controls.configuration import Configuration
-from hardcost.errors import MachineError, WorkersError
-from hardcost.measure.workers.lab import Lab
-from hardcost.measure.workers.machine import builders
-from hardcost.mechanisms.kconfig import Kernel
-from hardcost.model.role import Named
-from hardcost.model.workload import Workload
-from hardcost.plan.plan import Plan, Trial
 
 FOR_EVER = "import tests.fakes.machine as fake; fake._PAUSE_SECONDS = 3600.0"
 SLOW = linux.MAKEFILE.replace("vmlinux:\n", "vmlinux:\n\tsleep 10\n")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from tests.measure.workers.certificates import authority
 from tests.measure.workers.hosts import LAB, Hosts, listening
 from tests.measure.workers.labs import HARDCOST, START_SECONDS, until

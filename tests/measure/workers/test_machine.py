@@ -18,9 +18,6 @@ from typing import Any
 
 import pytest
 from distributed import Client
-from tests.fakes.machine import make
-from tests.measure.workers.labs import HARDCOST, START_SECONDS, TICK_SECONDS, RunningLab
-from tests.studies import of_rules
 
 from hardcost.controls.configuration import Configuration
 from hardcost.errors import InputError, TrialError, WorkersError
@@ -38,6 +35,9 @@ from hardcost.model.workload import Workload
 from hardcost.plan.plan import Plan, Trial
 from hardcost.store.record import Record
 from hardcost.store.store import Store
+from tests.fakes.machine import make
+from tests.measure.workers.labs import HARDCOST, START_SECONDS, TICK_SECONDS, RunningLab
+from tests.studies import of_rules
 
 STUDY = of_rules("some layouts", "null+open", range(3))
 STOPPED_SECONDS = 3.0

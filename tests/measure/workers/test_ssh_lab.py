@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 from tests.measure.workers.labs import START_SECONDS, TICK_SECONDS, until
 from tests.measure.workers.sshserver import free_port, server
 from tests.measure.workers.test_machine import COMMAND, STUDY

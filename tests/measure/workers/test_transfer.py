@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from distributed import Client
-from tests.measure.workers.labs import RunningLab
 
 from hardcost.measure.workers.transfer import Sending
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.transfer import Supply, find_supply, supply_of
+from tests.measure.workers.labs import RunningLab
 
 NAMES = ("one", "two", "three")
 

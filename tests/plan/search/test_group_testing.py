@@ -12,6 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+
+from hardcost.errors import InputError, TrialError
+from hardcost.plan.search import blame, noise
+from hardcost.plan.search.group_testing import configurations_bound, search, statement
+from hardcost.plan.search.lattice import Lattice
+from hardcost.plan.search.measurements import Measurements
+from hardcost.plan.search.questions import Culprit, SearchSettings, SearchTask
+from hardcost.plan.search.state import SearchState, split_point
 from tests.plan.search.simulated_costs import (
     BASELINE,
     CONTROLS,
@@ -23,14 +31,6 @@ from tests.plan.search.simulated_costs import (
     problem,
     run,
 )
-
-from hardcost.errors import InputError, TrialError
-from hardcost.plan.search import blame, noise
-from hardcost.plan.search.group_testing import configurations_bound, search, statement
-from hardcost.plan.search.lattice import Lattice
-from hardcost.plan.search.measurements import Measurements
-from hardcost.plan.search.questions import Culprit, SearchSettings, SearchTask
-from hardcost.plan.search.state import SearchState, split_point
 
 DRAWS = 200
 EXACT = SearchSettings()

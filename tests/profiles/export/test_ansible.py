@@ -14,8 +14,6 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
-from tests.mechanisms.test_export import profile
-from tests.show.exports.gates import ANY_TEXT, HOSTILE
 
 from auditrules.model.rule import Rule
 from auditrules.read import parse
@@ -33,6 +31,8 @@ from hardcost.mechanisms.scanner import Scanner
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.profiles.export.ansible import AnsibleRole, role_of
 from hardcost.profiles.importers import sysctl
+from tests.mechanisms.test_export import profile
+from tests.show.exports.gates import ANY_TEXT, HOSTILE
 
 SET = (
     AuditDaemon(64),

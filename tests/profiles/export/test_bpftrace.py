@@ -7,14 +7,14 @@ import re
 import pytest
 from hypothesis import given
 from markdown_it import MarkdownIt
-from tests.mechanisms.test_export import profile
-from tests.show.exports.gates import ANY_TEXT, HOSTILE
 
 from auditrules.model.rule import Rule
 from hardcost.errors import InputError
 from hardcost.mechanisms.audit import AuditRule
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.profiles.export import bpftrace
+from tests.mechanisms.test_export import profile
+from tests.show.exports.gates import ANY_TEXT, HOSTILE
 
 
 def test_a_profile_without_audit_rules_is_refused() -> None:

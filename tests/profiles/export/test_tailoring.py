@@ -7,7 +7,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
-from tests.profiles.importers.scap.test_rules import OFF, PREFIX, profile, rule, stream
 
 from hardcost.controls.control import Control, Profile
 from hardcost.errors import InputError
@@ -18,6 +17,7 @@ from hardcost.profiles.decision_entry import GivenUp
 from hardcost.profiles.export import tailoring
 from hardcost.profiles.export.tailoring import Tailored
 from hardcost.profiles.importers.scap.datastream import selection_of
+from tests.profiles.importers.scap.test_rules import OFF, PREFIX, profile, rule, stream
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 XCCDF = "{http://checklists.nist.gov/xccdf/1.2}"

@@ -5,8 +5,6 @@ import math
 from dataclasses import replace
 
 import pytest
-from tests.show.charts.test_chart import drawing, words
-from tests.show.guests import cell, cis, failed, filecopy, selinux
 
 from hardcost.model.finding.finding import Finding
 from hardcost.model.role import role_of
@@ -15,6 +13,8 @@ from hardcost.show.charts.bars import bar_charts, panels
 from hardcost.show.charts.drawing import Panel, shades
 from hardcost.show.tables.workload_families import families
 from hardcost.show.text import TIMES
+from tests.show.charts.test_chart import drawing, words
+from tests.show.guests import cell, cis, failed, filecopy, selinux
 
 
 def small(finding: Finding, *metrics: str) -> Finding:

@@ -2,15 +2,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.show.charts.test_chart import drawing, words
-from tests.show.guests import cis, filecopy
-
 from hardcost.model.finding.observation import seen_in
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.observation import Observed, WatchStep
 from hardcost.model.role import role_of
 from hardcost.model.workload import Workload, workload_of
 from hardcost.show.charts.recorders import share_charts, timeline_charts
+from tests.show.charts.test_chart import drawing, words
+from tests.show.guests import cis, filecopy
 
 
 def first(finding: StudyFinding) -> StudyFinding:

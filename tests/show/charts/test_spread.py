@@ -3,11 +3,10 @@ from __future__ import annotations
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
-from tests.show.charts.test_chart import drawing, words
-from tests.show.guests import cell, cis
-
 from hardcost.model.role import role_of
 from hardcost.show.charts.spread import spread_charts
+from tests.show.charts.test_chart import drawing, words
+from tests.show.guests import cell, cis
 
 BASE = cell(("none", "copy", "wall"), 100, ("none", 100), "ns")
 EACH = (98.0, 100.0, 104.0, 101.0)

@@ -4,10 +4,10 @@ import json
 from typing import NamedTuple
 
 from hypothesis import given
-from tests.show.exports.gates import ANY_TEXT, HOSTILE, NAMED, gate
 
 from hardcost.show.exports.annotations import github, gitlab
 from hardcost.units import visible
+from tests.show.exports.gates import ANY_TEXT, HOSTILE, NAMED, gate
 
 
 class Command(NamedTuple):

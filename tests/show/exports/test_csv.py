@@ -8,10 +8,10 @@ import io
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.show.exports.gates import ANY_TEXT, HOSTILE
 
 from hardcost.show.exports.csv import csv_text, mark_formula
 from hardcost.units import visible
+from tests.show.exports.gates import ANY_TEXT, HOSTILE
 
 ACTIVE = "=+-@＝＋－＠\t\r\n"  # noqa: RUF001  (wide forms act in some spreadsheets, too)
 TEXTS = st.one_of(HOSTILE, st.builds(str.__add__, st.sampled_from([*ACTIVE, " =", "'"]), HOSTILE))

@@ -3,10 +3,10 @@ from __future__ import annotations
 from hypothesis import given
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from tests.show.exports.gates import ANY_TEXT, HOSTILE, NAMED, gate
 
 from hardcost.show.exports.gate_markdown import gate_markdown
 from hardcost.units import visible
+from tests.show.exports.gates import ANY_TEXT, HOSTILE, NAMED, gate
 
 READER = MarkdownIt("commonmark").enable("table")
 

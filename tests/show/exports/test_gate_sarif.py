@@ -7,11 +7,11 @@ from urllib.parse import unquote
 
 from fluidattacks_core.sarif import SarifLog
 from hypothesis import given
-from tests.show.exports.gates import ANY_TEXT, HOSTILE, NAMED, gate
 
 from hardcost.show.exports.annotations import github
 from hardcost.show.exports.gate_sarif import gate_sarif
 from hardcost.units import visible
+from tests.show.exports.gates import ANY_TEXT, HOSTILE, NAMED, gate
 
 
 def results(log: dict[str, Any]) -> list[dict[str, Any]]:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from hypothesis import given
 from lxml import etree
-from tests.show.exports.gates import ANY_TEXT, HOSTILE, gate
 
 from hardcost.show.exports.junit import junit
 from hardcost.units import visible
+from tests.show.exports.gates import ANY_TEXT, HOSTILE, gate
 
 
 def read(text: str) -> etree._Element:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from tests.show.exports.findings import finding
-from tests.show.exports.gates import ANY_TEXT, HOSTILE
 
 from hardcost.errors import MachineError
 from hardcost.show.exports.parquet import parquet
 from hardcost.show.exports.rows import MEANINGS, rows
 from hardcost.show.exports.rows_text import COLUMNS
+from tests.show.exports.findings import finding
+from tests.show.exports.gates import ANY_TEXT, HOSTILE
 
 
 def read(data: bytes) -> Any:  # noqa: ANN401  (pyarrow brings no types)

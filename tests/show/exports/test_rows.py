@@ -5,12 +5,12 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from tests.show.exports.findings import finding
-from tests.show.exports.gates import gate
 
 from hardcost.analysis.change.comparison import compare_runs
 from hardcost.errors import InputError
 from hardcost.show.exports.rows import MEANINGS, Row, rows
+from tests.show.exports.findings import finding
+from tests.show.exports.gates import gate
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "data.md"
 

@@ -4,13 +4,13 @@ import csv
 import io
 
 from hypothesis import given
-from tests.show.exports.findings import finding
-from tests.show.exports.gates import ANY_TEXT, HOSTILE, NAMED
-from tests.show.exports.test_gate_markdown import markdown_rows, words
 
 from hardcost.show.exports.rows import rows
 from hardcost.show.exports.rows_text import COLUMNS, csv_text, markdown_text
 from hardcost.units import visible
+from tests.show.exports.findings import finding
+from tests.show.exports.gates import ANY_TEXT, HOSTILE, NAMED
+from tests.show.exports.test_gate_markdown import markdown_rows, words
 
 
 def read(text: str) -> list[dict[str, str]]:

@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.show.conftest import HOSTILE
 
 from hardcost.model.finding.calls import (
     Calls,
@@ -24,6 +23,7 @@ from hardcost.model.role import role_of
 from hardcost.model.workload import Workload
 from hardcost.show.page.flame_graph import DEEPEST, Flame, flame, flame_script, graphs
 from hardcost.show.page.page import to_html
+from tests.show.conftest import HOSTILE
 
 
 class _Seen(HTMLParser):

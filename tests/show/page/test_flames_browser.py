@@ -9,11 +9,11 @@ from typing import Any, Literal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
-from tests.show.conftest import HOSTILE
-from tests.show.page.test_flame_graph import flamed, placed
 
 from hardcost.model.finding.finding import Finding
 from hardcost.show.page.page import to_html
+from tests.show.conftest import HOSTILE
+from tests.show.page.test_flame_graph import flamed, placed
 
 Opened = Callable[..., Page]
 

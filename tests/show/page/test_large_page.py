@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 from lxml import html as lxml_html
 from lxml.html import HtmlElement
-from tests.show.conftest import METRICS, make_bill, sample_rules
 
 from auditrules.model.rule import Rule
 from hardcost.controls.control import Profile
@@ -16,6 +15,7 @@ from hardcost.mechanisms.audit import AuditDaemon, AuditRule
 from hardcost.model.finding.bill import Bill, Item, Sum, Verification
 from hardcost.profiles.toml_text import pieces
 from hardcost.show.page.page import to_html
+from tests.show.conftest import METRICS, make_bill, sample_rules
 
 _MOST = 2_000_000
 """Bytes that a page may have."""

@@ -6,8 +6,6 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from tests.show.conftest import HOSTILE
-from tests.show.guests import failed, filecopy
 
 from hardcost.model.finding.bill import Bill
 from hardcost.model.finding.failure import Failure
@@ -17,6 +15,8 @@ from hardcost.model.workload import MetricId, Workload, workload_of
 from hardcost.show.charts.chart import UNDRAWN
 from hardcost.show.page.page import to_html
 from hardcost.show.text import TIMES
+from tests.show.conftest import HOSTILE
+from tests.show.guests import failed, filecopy
 
 
 class Page(HTMLParser):

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from playwright.sync_api import Browser
-from tests.show.exports.test_exports import WHOLE
 
 from hardcost.show.exports.speedscope import speedscope
+from tests.show.exports.test_exports import WHOLE
 
 _PACKAGE = "speedscope@1.25.0"
 _DIGEST = (

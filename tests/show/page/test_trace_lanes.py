@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.show.exports.test_perfetto import HOSTILE, PIECES, TRACE
-
 from hardcost.model.finding.trace import Piece, Traces
 from hardcost.show.page.page import to_html
 from hardcost.show.page.trace_lanes import WIDTH, lanes
+from tests.show.exports.test_perfetto import HOSTILE, PIECES, TRACE
 
 
 def test_each_process_has_a_lane_in_the_order_in_which_they_run() -> None:

@@ -11,8 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
-from tests.show.exports.gates import ANY_TEXT, HOSTILE
-from tests.show.page.planted import COSTS, SETTINGS, planted
 
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.model.finding.bill import Advice, Bill, Total
@@ -20,6 +18,8 @@ from hardcost.model.workload import metric_of
 from hardcost.show.page.page import to_html
 from hardcost.show.page.what_if import data_for_page, script
 from hardcost.units import visible
+from tests.show.exports.gates import ANY_TEXT, HOSTILE
+from tests.show.page.planted import COSTS, SETTINGS, planted
 
 
 def data(finding: Bill) -> dict[str, Any]:

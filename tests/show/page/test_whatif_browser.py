@@ -15,7 +15,6 @@ from axe_playwright_python.sync_playwright import Axe
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, Page, expect
-from tests.show.page.planted import COSTS, SETTINGS, planted, shared
 
 from auditrules.model.rule import Rule
 from hardcost.controls.control import Control
@@ -27,6 +26,7 @@ from hardcost.model.finding.finding import Finding
 from hardcost.profiles import catalogue
 from hardcost.show.page.page import to_html
 from hardcost.show.page.what_if import data_for_page
+from tests.show.page.planted import COSTS, SETTINGS, planted, shared
 
 Shown = Callable[..., Page]
 

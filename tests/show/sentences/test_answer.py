@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from tests.show.bill_findings import billed, side_by_side
-from tests.show.guests import cell, failed, filecopy, selinux
 
 from hardcost.analysis.change.comparison import compare_runs
 from hardcost.model.finding.bill import Advice, Bill, Item, Itemised, Story, Sum, Total
@@ -21,6 +19,8 @@ from hardcost.show.tables.bill import bill_table
 from hardcost.show.tables.first_screen import bill_screen
 from hardcost.show.tables.layout import render
 from hardcost.show.tables.run import run_table
+from tests.show.bill_findings import billed, side_by_side
+from tests.show.guests import cell, failed, filecopy, selinux
 
 RULE = "-w /etc/{} -p wa -k identity"
 INSN = "(instrument insn: instructions executed, not time)"

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.show.guests import cis, failed, filecopy
-
 from hardcost.model.finding.failure import Failure
 from hardcost.model.role import role_of
 from hardcost.model.workload import Workload, workload_of
@@ -11,6 +9,7 @@ from hardcost.show.sentences.failures import failure_lines, reasons
 from hardcost.show.tables.layout import render
 from hardcost.show.tables.matrix import upright_grid
 from hardcost.show.tables.run import run_matrices, run_table
+from tests.show.guests import cis, failed, filecopy
 
 
 def test_a_run_without_failures_speaks_of_none() -> None:

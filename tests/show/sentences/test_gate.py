@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from tests.show.exports.gates import gate, line
 
 from hardcost.model.finding.change import Contribution
 from hardcost.show.exports.gate_markdown import gate_markdown
@@ -13,6 +12,7 @@ from hardcost.show.exports.gate_sarif import gate_sarif
 from hardcost.show.exports.junit import junit
 from hardcost.show.sentences.gate import sentences
 from hardcost.show.tables.gate import grids
+from tests.show.exports.gates import gate, line
 
 SAID = (
     "Having any rule: +50 instructions per operation on open, +50.0% of it; it is paid once,"

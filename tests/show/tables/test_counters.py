@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from tests.show.guests import filecopy
-
 from hardcost.analysis.recorders.counters import counts_by_call
 from hardcost.model.finding.observation import ObservedIn, seen_in
 from hardcost.model.finding.study import StudyFinding
@@ -17,6 +15,7 @@ from hardcost.show.json import to_json
 from hardcost.show.tables.counters import counter_grids
 from hardcost.show.tables.layout import Grid, render
 from hardcost.show.tables.run import run_table
+from tests.show.guests import filecopy
 
 CALLS = "syscalls calls=null+open"
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.show.guests import cis, filecopy
 
 from hardcost.show.tables.layout import Column, render
 from hardcost.show.tables.matrix import (
@@ -15,6 +14,7 @@ from hardcost.show.tables.matrix import (
     upright_grid,
 )
 from hardcost.show.tables.run import run_matrices, run_table
+from tests.show.guests import cis, filecopy
 
 
 def matrix(rows: int, metrics: int, texts: tuple[str, ...] = ("1", "+1")) -> Matrix:

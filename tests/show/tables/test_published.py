@@ -3,7 +3,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.show.guests import cell, cis, failed, filecopy, selinux
 
 from hardcost.analysis.study.published_pairs import figures
 from hardcost.show.tables.layout import render
@@ -11,6 +10,7 @@ from hardcost.show.tables.matrix import upright_grid
 from hardcost.show.tables.published import mean_grids, published_matrices, range_grids
 from hardcost.show.tables.run import run_table
 from hardcost.show.text import TIMES, TO
+from tests.show.guests import cell, cis, failed, filecopy, selinux
 
 
 def test_ranges_stand_beside_ours_over_the_same_workloads() -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.show.guests import cis, filecopy, selinux
 
 from hardcost.analysis.recorders.observations import Shares
 from hardcost.model.finding.observation import seen_in
@@ -20,6 +19,7 @@ from hardcost.show.tables.recorders import (
     share_grids,
 )
 from hardcost.show.tables.run import run_table
+from tests.show.guests import cis, filecopy, selinux
 
 
 def column(grid: Grid, header: str) -> tuple[str, ...]:

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 from rich.console import Console
-from tests.show.bill_findings import side_by_side
 
 from hardcost.analysis.finding_text import finding_from_text, finding_to_text
 from hardcost.model.finding.bill import Bill, Bills
 from hardcost.show.json import to_json
 from hardcost.show.page.page import to_html
 from hardcost.show.tables.several import several_table
+from tests.show.bill_findings import side_by_side
 
 
 def named(finding: Bill, name: str, against: str) -> Bill:

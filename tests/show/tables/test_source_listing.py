@@ -1,8 +1,7 @@
 """A listing's lines add up, and show where lines are left out."""
 
-from tests.show.page.test_flame_graph import placed
-
 from hardcost.show.tables.source_listing import listings
+from tests.show.page.test_flame_graph import placed
 
 
 def test_each_line_has_its_counts_beside_its_text() -> None:

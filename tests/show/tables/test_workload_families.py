@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.show.guests import cell, cis, failed, filecopy, selinux
-
 from hardcost.show.tables.workload_families import summary_grids
 from hardcost.show.text import TIMES
+from tests.show.guests import cell, cis, failed, filecopy, selinux
 
 
 def test_workloads_that_differ_in_a_parameter_are_summed_up_in_one_table() -> None:

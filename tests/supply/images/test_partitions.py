@@ -6,10 +6,10 @@ import struct
 from pathlib import Path
 
 import pytest
-from tests.supply.images.test_user_root import gpt_of, mbr
 
 from hardcost.errors import MachineError
 from hardcost.supply.images import partitions
+from tests.supply.images.test_user_root import gpt_of, mbr
 
 BIG = (1 << 64) - 1
 

@@ -7,8 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.supply.kernels import linux
-from tests.supply.kernels.linux import AUDIT, THREE, changed
 
 from hardcost.errors import InputError, MachineError
 from hardcost.protocol.boot import KernelRecipe
@@ -17,6 +15,8 @@ from hardcost.supply.cache.cache import Cache
 from hardcost.supply.kernels import config, source
 from hardcost.supply.kernels.builder import Kernels
 from hardcost.supply.kernels.make import Trust
+from tests.supply.kernels import linux
+from tests.supply.kernels.linux import AUDIT, THREE, changed
 
 
 @pytest.mark.parametrize("name", ["a b", "a;b", "$(id)", "it's", "a:b", "`id`", "a#b"])

@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.supply.kernels.linux import AUDIT, THREE
-from tests.supply.kernels.test_builder import kernels, patch
 
 from hardcost.errors import MachineError
 from hardcost.host import compiler
@@ -21,6 +19,8 @@ from hardcost.supply.kernels import builds
 from hardcost.supply.kernels.builder import FILES, Kernels
 from hardcost.supply.kernels.identity import KernelParts
 from hardcost.supply.transfer import Order
+from tests.supply.kernels.linux import AUDIT, THREE
+from tests.supply.kernels.test_builder import kernels, patch
 
 
 class Elsewhere:

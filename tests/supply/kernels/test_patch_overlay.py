@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.supply.kernels import linux
-from tests.supply.kernels.linux import AUDIT, THREE, added, changed
 
 from hardcost.errors import InputError, MachineError
 from hardcost.supply.kernels import patch_overlay, patches
 from hardcost.supply.kernels.build_tree import Tree
 from hardcost.supply.kernels.patch_overlay import NOTHING, Overlay, PatchedFile
+from tests.supply.kernels import linux
+from tests.supply.kernels.linux import AUDIT, THREE, added, changed
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.supply.kernels.linux import THREE, added, changed
 
 from hardcost.errors import InputError
 from hardcost.supply.kernels import patches
+from tests.supply.kernels.linux import THREE, added, changed
 
 
 def read(folder: Path, text: str) -> patches.Patch:

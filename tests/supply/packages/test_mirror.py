@@ -13,12 +13,12 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from tests.supply.packages.signing_key import KEY
 
 import hardcost.supply.packages.mirror
 from hardcost.errors import MachineError
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.packages.mirror import DebianArchive
+from tests.supply.packages.signing_key import KEY
 
 SUITE, PAST = "test-backports", "past-backports"
 RELEASE = f"dists/{SUITE}/InRelease"

@@ -16,13 +16,13 @@ import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.supply.packages.signing_key import KEY, SIGNATURE
 
 from hardcost.decompress import DamagedError
 from hardcost.supply.packages.archive import members, write
 from hardcost.supply.packages.mirror import own_keys
 from hardcost.supply.packages.rpm import check_signed, content
 from hardcost.supply.packages.unpack_child import KERNEL
+from tests.supply.packages.signing_key import KEY, SIGNATURE
 
 IMAGE, MODULE = "lib/modules/7.3/vmlinuz", "lib/modules/7.3/kernel/ext4.ko.zst"
 REGULAR, DIRECTORY, LINK = 0o100644, 0o040755, 0o120777

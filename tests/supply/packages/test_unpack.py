@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from tests.supply.packages import hostile_archives
-from tests.supply.packages.test_deb import deb
-from tests.supply.packages.test_rpm import FILES, IMAGE, archive, entry, package
 
 import hardcost.supply.packages.archive
 from hardcost.decompress import DamagedError
 from hardcost.errors import InputError, MachineError
 from hardcost.host import sandbox
 from hardcost.supply.packages import unpack
+from tests.supply.packages import hostile_archives
+from tests.supply.packages.test_deb import deb
+from tests.supply.packages.test_rpm import FILES, IMAGE, archive, entry, package
 
 FEW = 64 << 20
 """Bytes of memory that the process may take besides Python's own; xz and zstd take more."""

@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from tests.protocol.json_messages import typed
 
 from hardcost.errors import TrialError
 from hardcost.machines.machine import Execution
 from hardcost.machines.vm.plugin.code_maps import count_by_maps, programs
 from hardcost.protocol.ask import run, stop
 from hardcost.protocol.requests import DropCaches, Request, RunProgram
+from tests.protocol.json_messages import typed
 
 MAPS = """\
 name fapolicyd

@@ -5,12 +5,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.protocol.json_messages import typed
 
 from hardcost.errors import MachineError
 from hardcost.machines.vm.plugin import counting, elf_symbols
 from hardcost.protocol.ask import install, run, start
 from hardcost.protocol.requests import DropCaches, Ready, Request, Watch
+from tests.protocol.json_messages import typed
 
 KALLSYMS = """\
 0000000000000040 A pcpu_hot

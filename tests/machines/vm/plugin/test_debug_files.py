@@ -7,12 +7,12 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
-from tests.protocol.json_messages import typed
 
 from hardcost.machines.vm.plugin import debug_files, elf_symbols
 from hardcost.machines.vm.plugin.code_maps import programs
 from hardcost.machines.vm.plugin.counting import _programs
 from hardcost.protocol.ask import install
+from tests.protocol.json_messages import typed
 
 SOURCE = """\
 static __attribute__((noinline)) int hidden(int number) { return number * 3 + 1; }

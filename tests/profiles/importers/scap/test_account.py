@@ -4,7 +4,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.profiles.importers.scap.test_rules import OFF, PREFIX, file_of, profile, rule, stream
 
 from hardcost.mechanisms.auditd import Auditd
 from hardcost.mechanisms.sysctl import Sysctl
@@ -12,6 +11,7 @@ from hardcost.model.accounts import Accounted
 from hardcost.profiles import catalogue
 from hardcost.profiles.importers.scap import account
 from hardcost.profiles.importers.scap.profile import load_scap_profile
+from tests.profiles.importers.scap.test_rules import OFF, PREFIX, file_of, profile, rule, stream
 
 SYSCTL = "/sbin/sysctl -q -n -w kernel.{}={}\n"
 AUDIT = rule("audit_a", file_of("a", "-w /a"), attributes='severity="medium"')

@@ -3,11 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.profiles.importers.scap.test_rules import OFF, PREFIX, profile, rule, stream
 
 from hardcost.errors import InputError
 from hardcost.profiles.importers.scap import datastream
 from hardcost.profiles.importers.scap.datastream import Selected
+from tests.profiles.importers.scap.test_rules import OFF, PREFIX, profile, rule, stream
 
 HEAD = '<x:Tailoring xmlns:x="http://checklists.nist.gov/xccdf/1.2" id="xccdf_a_tailoring_t">\n'
 VALUE = (
