@@ -127,15 +127,15 @@ def _single_bars(family: Family, metric: str, names: Sequence[Role]) -> alt.Laye
         x=alt.X("value:Q", title=None, axis=values, scale=_scale(dots=dots), stack=None),
     )
     lines = base.mark_rule(color=PALE, opacity=0.35, yOffset=7).encode(
-        x=alt.value(0), x2=alt.value(_WIDTH)
+        x=alt.XValue(0), x2=alt.X2Value(_WIDTH)
     )
     if dots:
         marks = base.mark_point(filled=True, size=70, opacity=1, color=COLOURS[0], yOffset=7)
     else:
         marks = base.mark_bar(color=COLOURS[0], height=11, yOffset=7)
-    above = base.mark_text(align="left", dy=-7, fontSize=11).encode(x=alt.value(0), text="name:N")
+    above = base.mark_text(align="left", dy=-7, fontSize=11).encode(x=alt.XValue(0), text=alt.Text("name:N"))
     ratios = base.mark_text(align="right", dy=-7, fontSize=11).encode(
-        x=alt.value(_WIDTH), text="words:N"
+        x=alt.XValue(_WIDTH), text=alt.Text("words:N")
     )
     layers: alt.LayerChart = alt.LayerChart(
         layer=[*([lines] if dots else []), marks, above, ratios]

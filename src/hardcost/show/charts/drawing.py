@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import altair as alt
 
@@ -32,6 +32,22 @@ No two share a hue, since further rounds are lighter shades of the same.
 
 PALE = "#8a8f94"
 """The colour of anything without its own."""
+
+
+_STYLE = {
+    "background": "transparent",
+    "font": "sans-serif",
+    "padding": 2,
+    "view": {"continuousWidth": 300, "continuousHeight": 300, "stroke": None},
+    "axis": {
+        "gridColor": "#dddddd",
+        "domainColor": "#888888",
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+    },
+    "title": {"fontSize": 12, "fontWeight": 600, "anchor": "start"},
+}
 
 
 @dataclass(frozen=True)
@@ -94,26 +110,18 @@ def chart_of(
     return Chart(title, tuple(svg for svg, _ in made), max(width for _, width in made), legend)
 
 
+def _description(panel: Panel) -> dict[str, Any]:
+    """Return what Vega draws. The style joins here: a layered chart is copied by each change."""
+    return panel.drawing.to_dict(validate=False) | {"title": panel.title, "config": _STYLE}
+
+
 def _draw_panel(panel: Panel, name: str, whole: str) -> tuple[str, int]:
-    styled = (
-        panel.drawing.properties(title=panel.title)
-        .configure(background="transparent", font="sans-serif", padding=2)
-        .configure_view(stroke=None)
-        .configure_axis(
-            gridColor="#dddddd",
-            domainColor="#888888",
-            labelFontSize=11,
-            titleFontSize=11,
-            titleFontWeight="normal",
-        )
-        .configure_title(fontSize=12, fontWeight=600, anchor="start")
-    )
     import vl_convert  # noqa: PLC0415  (what draws is loaded where something is to be drawn)
 
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     try:
         svg = vl_convert.vegalite_to_svg(
-            styled.to_json(validate=False), vl_version=version, allowed_base_urls=[]
+            _description(panel), vl_version=version, allowed_base_urls=[]
         )
     except ValueError as error:  # also where it may open no more files
         raise UndrawnError(str(error)) from error

@@ -112,8 +112,8 @@ def _stack(
         .mark_text(align="left", dy=-7, fontSize=11)
         .encode(
             y=alt.Y("configuration:N", sort=list(configurations), axis=None),
-            x=alt.value(0),
-            text="configuration:N",
+            x=alt.XValue(0),
+            text=alt.Text("configuration:N"),
         )
     )
     layers: alt.LayerChart = alt.LayerChart(layer=[bars, above])
@@ -222,5 +222,5 @@ def _steps(one: ObservedIn) -> list[alt.Chart]:
     ]
     if len(steps) <= _STEPS:
         words = base.mark_text(align="left", baseline="bottom", dx=2, dy=-2, fontSize=10)
-        layers.append(words.encode(x=begin, y=alt.value(0), text="step:N"))
+        layers.append(words.encode(x=begin, y=alt.YValue(0), text=alt.Text("step:N")))
     return layers
