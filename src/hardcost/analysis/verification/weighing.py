@@ -178,22 +178,33 @@ class _State:
         parts = [one for group in halved for one in self._halves[group] if one not in self.groups]
         if not likely and not parts:  # the halves were weighed already
             return self.next_question()
+        # A guess is rarely wrong: what it costs alone is asked for at once, to run side by side.
+        at_once = not halved and asked + len(likely) <= len(self.task.controls)
+        alone = self._wanted_alone(sorted(likely)) if at_once else ()
         return GroupQuestion(
             (*map(_only, sorted(likely)), *dict.fromkeys(parts)),
-            (),
+            alone,
             _words({"part of a group that is off": len(parts), "control by itself": len(likely)}),
         )
 
     def _ask_alone(self) -> GroupQuestion | None:
-        """Ask what those cost alone whose prediction was wrong, within twice as many trials."""
-        if not self.task.alone:
-            return None
-        left = 2 * len(self.task.controls) - len(self.groups) - len(self.single) - len(self._alone)
-        wanted = [one for one in self._wrong() if one not in self._alone][: max(left, 0)]
+        """Ask what those cost alone whose prediction was wrong."""
+        wanted = self._wanted_alone(self._wrong())
         if not wanted:
             return None
+        return GroupQuestion((), wanted, "what was predicted wrongly is measured alone")
+
+    def _wanted_alone(self, controls: Sequence[int]) -> tuple[int, ...]:
+        """Return those of the controls that are yet to be measured alone.
+
+        No more than let all trials be two for each control.
+        """
+        if not self.task.alone:
+            return ()
+        left = 2 * len(self.task.controls) - len(self.groups) - len(self.single) - len(self._alone)
+        wanted = [one for one in controls if one not in self._alone][: max(left, 0)]
         self._alone |= set(wanted)
-        return GroupQuestion((), tuple(wanted), "what was predicted wrongly is measured alone")
+        return tuple(wanted)
 
     def _wrong(self) -> list[int]:
         """Return the controls that were found to save other than predicted."""
