@@ -39,7 +39,9 @@ Errors = Mapping[int, float]
 class Bench:
     """A profile of so many controls, whose costs on a metric are off by `errors`.
 
-    `pairs` cost something only together. Metrics that move scatter, if `noisy`.
+    `pairs` cost something only together. Metrics that move scatter, if `noisy`. During `open` a
+    daemon makes so many `calls`. What is left of the profile costs `step` more on `fork` where a
+    dozen controls of the first half are left out.
     """
 
     controls: int
@@ -48,6 +50,8 @@ class Bench:
     pairs: Mapping[tuple[int, int], float] = field(default_factory=dict)
     suspects: frozenset[int] = frozenset()
     noisy: bool = False
+    calls: float = 0.0
+    step: float = 0.0
     seed: int = 0
     trials: int = 0
     alone: list[int] = field(default_factory=list)
@@ -61,6 +65,7 @@ class Bench:
             predicted=lambda group: dict.fromkeys(METRICS, EACH * len(group)),
             least={one: MOVING.get(one, 0.0) for one in METRICS},
             seed=str(self.seed),
+            plain=STILL[0],
         )
         return answer_questions(weigh(task), self._measure)
 
@@ -74,6 +79,10 @@ class Bench:
         if metric == self.metric:
             value += math.fsum(self.errors.get(one, 0.0) for one in group)
             value += math.fsum(cost for pair, cost in self.pairs.items() if group.issuperset(pair))
+        if metric.name == "open":
+            value += self.calls * EACH * len(group)
+        if metric.name == "fork" and sum(one < self.controls / 2 for one in group) >= 12:
+            value -= self.step
         if not self.noisy or metric not in MOVING:
             return Estimate(value, value, value)
         spread = MOVING[metric] / 3.36  # what placebos would have a least cost of
@@ -134,6 +143,34 @@ def test_two_that_cost_only_together_are_left_to_the_interaction() -> None:
     assert not found.wrong
     assert missed(bench, found) == []
     assert bench.trials < 40
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_wrong_ones_that_save_other_together_blame_nobody_else(seed: int) -> None:
+    bench = Bench(60, {8: 900.0, 31: 400.0}, pairs={(8, 31): -250.0}, noisy=True, seed=seed)
+    found = bench.weigh()
+    assert set(found.wrong) == {8, 31}
+    assert missed(bench, found) == []
+    assert bench.trials <= 40
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_rules_cost_on_a_daemons_calls_is_found_by_the_groups(seed: int) -> None:
+    bench = Bench(60, {8: 900.0}, noisy=True, calls=9.3, seed=seed)
+    found = bench.weigh()
+    assert set(found.wrong) == {8}
+    assert bench.trials <= 2 * math.log2(60) + 2 + 2
+    costs = [found.confirmed[one][MetricId("open")].cost for one in found.confirmed]
+    assert all(one.low <= 10.3 * EACH <= one.high for one in costs)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_step_in_what_moves_is_no_controls(seed: int) -> None:
+    bench = Bench(100, {8: 900.0}, noisy=True, step=3000.0, seed=seed)
+    found = bench.weigh()
+    assert set(found.wrong) == {8}
+    assert missed(bench, found) == []
+    assert bench.trials <= 60
 
 
 def test_suspects_are_measured_by_themselves_and_alone_and_are_in_no_group() -> None:

@@ -5,6 +5,7 @@ A guess, made to measure the right control first: it is measured by itself befor
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
 
+_FEW = 2  # columns to be tried together
 _SPARE = 2  # groups beyond the wrong controls: with fewer, any control could be one
 _OUTSIDE = 0.1  # of a column, which chance may turn out of the space
 _ROUNDING = 1e-9
@@ -74,6 +76,25 @@ def explain_jointly(off: Numbers, within: Numbers) -> list[int]:
     outside = 1 - _divide(inside, members)
     likely = [int(one) for one in np.argsort(outside, kind="stable") if members[one]]
     return sorted(one for one in likely[:number] if outside[one] <= _OUTSIDE)
+
+
+def explain_by_few(off: Numbers, shares: Numbers, tolerance: float) -> dict[int, float]:
+    """Return the one or two columns of `shares` that explain what groups are off by; {}: none do.
+
+    `shares` has a row for each group. Each column comes with the number by which it is taken. There
+    must be more groups than columns taken, or any would do.
+    """
+    for number in range(1, min(_FEW, len(off) - _SPARE) + 1):
+        best: tuple[float, dict[int, float]] = (math.inf, {})
+        for chosen in itertools.combinations(range(shares.shape[1]), number):
+            columns = shares[:, chosen]
+            sizes, _, rank, _ = np.linalg.lstsq(columns, off, rcond=None)
+            miss = float(np.abs(off - columns @ sizes).max())
+            if rank == number and miss < best[0]:
+                best = (miss, dict(zip(chosen, map(float, sizes), strict=True)))
+        if best[0] <= tolerance:
+            return best[1]
+    return {}
 
 
 def explain_by_interaction(off: Numbers, within: Numbers, tolerance: float) -> bool:

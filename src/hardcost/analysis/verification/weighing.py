@@ -10,8 +10,12 @@ questions.
    left out by itself; where none does, the smallest of these groups is halved. A measured saving
    takes the place of its prediction in every group. Controls whose prediction was wrong are
    measured alone, too.
-3. If both halves of a group are in order, no single control makes it odd: it was chance, or two
-   that act only together, which is part of the bill's interaction.
+3. Some of it is no single control's: two that were measured by themselves save more or less
+   together, or a daemon is woken, and each of its calls walks the rules, too. What explains all
+   groups to within chance is taken as their expectation.
+4. If both halves of a group are in order, no single control makes it odd: it was chance, or two
+   that act only together, which is part of the bill's interaction. On a metric that moves, others
+   that are off by less than twice as much are then in order, and confirm no better than that.
 
 It ends when all groups are in order, or when it has asked for as many as there are controls: then
 the rest is left out one by one.
@@ -19,8 +23,10 @@ the rest is left out one by one.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -34,6 +40,7 @@ from hardcost.units import join_in_prose
 FEWEST = 5
 """Controls that are worth weighing: of fewer there would be more groups than controls."""
 
+_TWICE = 2  # so much more than once seen may others be off
 _SEVERAL = 2  # metrics, or groups, that say more together than each by itself
 
 Savings = Mapping[MetricId, Estimate]
@@ -47,7 +54,8 @@ class WeighingTask:
     `suspects` are measured by themselves from the start; `booting` change the boot line.
     `predicted` is the saving of leaving out a group of the others, `least` the smallest
     distinguishable cost by metric, `seed` what shuffles the groups. With `alone`, suspects, and
-    controls whose prediction was wrong, are measured alone, too.
+    controls whose prediction was wrong, are measured alone, too. `plain` is the metric of a call
+    that does nothing: what is saved on it is saved on each call of a daemon.
     """
 
     controls: tuple[int, ...]
@@ -57,6 +65,7 @@ class WeighingTask:
     least: Predictions
     seed: str
     alone: bool = True
+    plain: MetricId | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +128,9 @@ class _State:
     groups: dict[Group, Savings] = field(default_factory=dict)
     single: dict[int, Savings] = field(default_factory=dict)
     explained: set[tuple[Group, MetricId]] = field(default_factory=set)
+    _chance: dict[MetricId, float] = field(default_factory=dict)  # where groups showed more
+    _pairs: dict[MetricId, dict[Group, float]] = field(default_factory=dict)
+    _daemons_calls: dict[MetricId, float] = field(default_factory=dict)
     _alone: set[int] = field(default_factory=set)
     _guesses: dict[MetricId, list[int]] = field(default_factory=dict)
     _jointly: list[int] = field(default_factory=list)
@@ -161,30 +173,50 @@ class _State:
             )
             return unconfirmed or self._ask_alone()
         jointly = self._guess_jointly(off)
-        likely, halved = set(jointly), dict[Group, None]()
+        likely, unclear = set(jointly), list[MetricId]()
+        shared = False
         for metric, found in off.items():
             if guessed := self._guess(metric, found):
                 likely |= set(guessed)
+            elif self._explain_by_shared(metric):
+                shared = True
             elif not jointly:
-                halved[min(found, key=lambda one: (len(self._unknown_of(one)), sorted(one)))] = None
+                unclear.append(metric)
+        if likely:
+            return self._ask_by_themselves(likely)
+        if shared:
+            return self.next_question()
+        return self._ask_halves(Counter(group for metric in unclear for group in off[metric]))
+
+    def _ask_by_themselves(self, likely: Collection[int]) -> GroupQuestion:
+        """Ask for controls by themselves, and alone: a guess is rarely wrong, and both can run."""
+        fits = len(self.groups) + len(self._alone) + len(likely) <= len(self.task.controls)
+        return GroupQuestion(
+            tuple(map(_only, sorted(likely))),
+            self._wanted_alone(sorted(likely)) if fits else (),
+            _words({"control by itself": len(likely)}),
+        )
+
+    def _ask_halves(self, off: Mapping[Group, int]) -> GroupQuestion | None:
+        """Ask for the halves of one group, the one that is off on most metrics.
+
+        Of what they show depends which is the next.
+        """
+        whole = [one for one in off if one not in self._halves]
         # Each control may yet have to be left out by itself; twice as many trials are the most.
-        asked = len(self.groups) + len(self._alone)
-        if halved and asked + 2 * len(halved) > len(self.task.controls):
+        if not whole or len(self.groups) + len(self._alone) + 2 > len(self.task.controls):
             return _ask_one_by_one(
                 self._unknown, "many predictions are off: leaving out each control by itself"
             )
-        for group in halved:
-            likely |= self._halve(group)
-        parts = [one for group in halved for one in self._halves[group] if one not in self.groups]
-        if not likely and not parts:  # the halves were weighed already
+        group = min(whole, key=lambda one: (-off[one], len(self._unknown_of(one)), sorted(one)))
+        single = sorted(self._halve(group))
+        parts = [one for one in self._halves[group] if one not in self.groups]
+        if not single and not parts:  # they were weighed already
             return self.next_question()
-        # A guess is rarely wrong: what it costs alone is asked for at once, to run side by side.
-        at_once = not halved and asked + len(likely) <= len(self.task.controls)
-        alone = self._wanted_alone(sorted(likely)) if at_once else ()
         return GroupQuestion(
-            (*map(_only, sorted(likely)), *dict.fromkeys(parts)),
-            alone,
-            _words({"part of a group that is off": len(parts), "control by itself": len(likely)}),
+            (*map(_only, single), *parts),
+            (),
+            _words({"part of a group that is off": len(parts), "control by itself": len(single)}),
         )
 
     def _ask_alone(self) -> GroupQuestion | None:
@@ -248,21 +280,50 @@ class _State:
         for group in list(off):
             halves = self._halves.get(group)
             in_order = halves is not None and not any(one in off for one in halves)
-            if not self._unknown_of(group) or in_order:
+            if group in off and (not self._unknown_of(group) or in_order):
                 self.explained.add((group, metric))
-                self._explain_alike(metric)
+                alike = self._explain_alike(metric)
+                if in_order and not alike and len(off) > 1 and self._moves(metric):
+                    self._chance[metric] = max(self._least(metric), _TWICE * abs(off[group]))
                 off = self._off(metric)
         return off
 
-    def _explain_alike(self, metric: MetricId) -> None:
+    def _explain_by_shared(self, metric: MetricId) -> bool:
+        """Say whether what no single control saves explains all groups, and expect it from then.
+
+        That is what two measured controls save beyond their sum, and on a metric that moves what is
+        saved on a daemon's calls.
+        """
+        groups = [one for one in self.groups if (one, metric) not in self.explained]
+        wrong = [one for one in self.single if self._is_wrong_anywhere(one)]
+        pairs = [frozenset(one) for one in itertools.combinations(sorted(wrong), 2)]
+        columns = [[float(pair <= group) for group in groups] for pair in pairs]
+        plain = self.task.plain
+        if plain is not None and self._moves(metric) and metric not in self._daemons_calls:
+            columns.append([self._model(group, plain) for group in groups])
+        if not columns:
+            return False
+        residuals = np.array([self._residual(one, metric) for one in groups])
+        found = decoding.explain_by_few(residuals, np.array(columns).T, self._tolerance(metric))
+        for at, size in found.items():
+            if at < len(pairs):
+                known = self._pairs.setdefault(metric, {})
+                known[pairs[at]] = known.get(pairs[at], 0.0) + size
+            else:
+                self._daemons_calls[metric] = size
+        return bool(found)
+
+    def _explain_alike(self, metric: MetricId) -> bool:
         """Set aside the other groups that are off if two controls acting together explain all."""
         off = self._off(metric)
         if not off:
-            return
+            return True
         residuals = np.array([self._residual(one, metric) for one in self.groups])
         within = decoding.matrix(list(self.groups), self.task.controls)
-        if decoding.explain_by_interaction(residuals, within, self._tolerance(metric)):
+        alike = decoding.explain_by_interaction(residuals, within, self._tolerance(metric))
+        if alike:
             self.explained |= {(one, metric) for one in off}
+        return alike
 
     def _guess_jointly(self, off: Mapping[MetricId, Mapping[Group, float]]) -> list[int]:
         """Return the controls that could explain all metrics that are off together.
@@ -292,7 +353,7 @@ class _State:
     def _guess(self, metric: MetricId, off: Mapping[Group, float]) -> list[int]:
         """Return the controls that could explain the groups that are off on a metric."""
         tolerance = self._tolerance(metric)
-        if len(off) == 1 and tolerance > HALF:
+        if len(off) == 1 and self._moves(metric):
             return []  # likely chance, which would have innocent ones measured
         unknown = self._unknown
         known = [one for one in self.groups if (one, metric) not in self.explained]
@@ -321,22 +382,39 @@ class _State:
     def _residual(self, group: Group, metric: MetricId) -> float:
         return self.groups[group][metric].value - self._expected(group, metric)
 
+    def _least(self, metric: MetricId) -> float:
+        """Return the smallest saving of a group that is distinguishable from chance."""
+        return max(self.task.least[metric], self._chance.get(metric, 0.0))
+
+    def _moves(self, metric: MetricId) -> bool:
+        return self.task.least[metric] > HALF
+
     def _tolerance(self, metric: MetricId, wider: float = 1.0) -> float:
-        return max(self.task.least[metric] * wider, HALF)
+        return max(self._least(metric) * wider, HALF)
 
     def _expected(self, group: Group, metric: MetricId) -> float:
-        """Return the predicted saving of a group, with measured ones in place of wrong ones."""
+        """Return the predicted saving of a group, with measured ones in place of wrong ones.
+
+        What measured ones save together joins them.
+        """
         corrections = (
             self.single[one][metric].value - self._predict(_only(one), metric)
             for one in self._corrected(group, metric)
         )
-        return self._predict(group, metric) + sum(corrections)
+        together = (by for pair, by in self._pairs.get(metric, {}).items() if pair <= group)
+        return self._predict(group, metric) + math.fsum(corrections) + math.fsum(together)
 
     def _corrected(self, group: Group, metric: MetricId) -> list[int]:
         """Return a group's controls whose prediction was found to be wrong."""
         return [one for one in self.single if one in group and self._is_wrong(one, metric)]
 
     def _predict(self, group: Group, metric: MetricId) -> float:
+        """Return the predicted saving of a group, on a daemon's calls, too."""
+        calls = self._daemons_calls.get(metric, 0.0)
+        more = calls * self._model(group, self.task.plain) if calls and self.task.plain else 0.0
+        return self._model(group, metric) + more
+
+    def _model(self, group: Group, metric: MetricId) -> float:
         if group not in self._predicted:
             self._predicted[group] = self.task.predicted(group)
         return self._predicted[group].get(metric, 0.0)
@@ -382,7 +460,7 @@ class _State:
         saved = self.groups[group][metric]
         wider = math.sqrt(1 + len(self._corrected(group, metric)))
         spread = max(saved.high - saved.value, saved.value - saved.low)
-        return on_grid(wider * max(self.task.least[metric], spread))
+        return on_grid(wider * max(self._least(metric), spread))
 
 
 def _words(numbers: Mapping[str, int]) -> str:

@@ -48,6 +48,8 @@ from hardcost.workloads import syscalls
 
 _BY_ITSELF = (Without, Alone)
 
+_PLAIN = "null"  # the call that does nothing
+
 _NO_MODEL = "the assumption that each costs 0"
 
 
@@ -143,6 +145,7 @@ class _Weighing:
             predicted=self.expected,
             least=least,
             seed=plan.study,
+            plain=next((one for one in least if one.name == _PLAIN), None),
         )
 
     def predict_alone(self, control: int) -> Predictions:

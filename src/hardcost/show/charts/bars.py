@@ -133,7 +133,9 @@ def _single_bars(family: Family, metric: str, names: Sequence[Role]) -> alt.Laye
         marks = base.mark_point(filled=True, size=70, opacity=1, color=COLOURS[0], yOffset=7)
     else:
         marks = base.mark_bar(color=COLOURS[0], height=11, yOffset=7)
-    above = base.mark_text(align="left", dy=-7, fontSize=11).encode(x=alt.XValue(0), text=alt.Text("name:N"))
+    above = base.mark_text(align="left", dy=-7, fontSize=11).encode(
+        x=alt.XValue(0), text=alt.Text("name:N")
+    )
     ratios = base.mark_text(align="right", dy=-7, fontSize=11).encode(
         x=alt.XValue(_WIDTH), text=alt.Text("words:N")
     )

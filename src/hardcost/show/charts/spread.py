@@ -53,6 +53,7 @@ def _panel(title: str, cells: Sequence[Cell], names: Sequence[str]) -> Panel:
     scale = alt.Scale(nice=False, padding=8)
     x = alt.X("value:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, format="+~g"))
     marks = base.mark_tick(color=COLOURS[0], opacity=0.7, size=13, thickness=1.5).encode(x=x)
-    zero = alt.Chart(alt.InlineData(values=[{}])).mark_rule(color=COLOURS[1]).encode(x=alt.XDatum(0))
+    at_zero = alt.Chart(alt.InlineData(values=[{}])).mark_rule(color=COLOURS[1])
+    zero = at_zero.encode(x=alt.XDatum(0))
     layers: alt.LayerChart = alt.LayerChart(layer=[zero, marks])
     return Panel(title, layers, f"{'; '.join(ranges)}.")
