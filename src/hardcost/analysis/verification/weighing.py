@@ -129,7 +129,7 @@ class _State:
     single: dict[int, Savings] = field(default_factory=dict)
     explained: set[tuple[Group, MetricId]] = field(default_factory=set)
     _chance: dict[MetricId, float] = field(default_factory=dict)  # where groups showed more
-    _pairs: dict[MetricId, dict[Group, float]] = field(default_factory=dict)
+    _together: dict[MetricId, dict[Group, float]] = field(default_factory=dict)  # by pair
     _daemons_calls: dict[MetricId, float] = field(default_factory=dict)
     _alone: set[int] = field(default_factory=set)
     _guesses: dict[MetricId, list[int]] = field(default_factory=dict)
@@ -172,19 +172,19 @@ class _State:
                 self._unconfirmed(), "leaving out by itself what is in no group that is in order"
             )
             return unconfirmed or self._ask_alone()
-        jointly = self._guess_jointly(off)
-        likely, unclear = set(jointly), list[MetricId]()
-        shared = False
-        for metric, found in off.items():
-            if guessed := self._guess(metric, found):
-                likely |= set(guessed)
-            elif self._explain_by_shared(metric):
-                shared = True
-            elif not jointly:
+        likely = set(self._guess_jointly(off))
+        likely |= {one for metric, found in off.items() for one in self._guess(metric, found)}
+        if likely:
+            return self._ask_by_themselves(likely)
+        unclear = []
+        for metric in off:
+            guessed = self._explain_by_shared(metric)
+            likely |= set(guessed or ())
+            if guessed is None:
                 unclear.append(metric)
         if likely:
             return self._ask_by_themselves(likely)
-        if shared:
+        if len(unclear) < len(off):
             return self.next_question()
         return self._ask_halves(Counter(group for metric in unclear for group in off[metric]))
 
@@ -258,10 +258,10 @@ class _State:
         The expectation has so many `corrected` predictions in it, each by a measurement in which
         chance has a part, too.
         """
-        wider = math.sqrt(1 + corrected)
         by = saved.value - expected
         half = saved.value - saved.low if by > 0 else saved.high - saved.value
-        return abs(by) > max(self._tolerance(metric, wider), half * wider)
+        wider = math.sqrt(1 + corrected)
+        return abs(by) > max(HALF, wider * max(self._least(metric), half))
 
     def _halve(self, group: Group) -> set[int]:
         """Part a group in two, of which single controls are returned."""
@@ -283,35 +283,59 @@ class _State:
             if group in off and (not self._unknown_of(group) or in_order):
                 self.explained.add((group, metric))
                 alike = self._explain_alike(metric)
-                if in_order and not alike and len(off) > 1 and self._moves(metric):
+                few = len(self._corrected(group, metric)) < _SEVERAL  # that may act together
+                if in_order and few and not alike and len(off) > 1 and self._moves(metric):
                     self._chance[metric] = max(self._least(metric), _TWICE * abs(off[group]))
                 off = self._off(metric)
         return off
 
-    def _explain_by_shared(self, metric: MetricId) -> bool:
-        """Say whether what no single control saves explains all groups, and expect it from then.
+    def _explain_by_shared(self, metric: MetricId) -> list[int] | None:
+        """Expect what no single control saves, if it explains all groups; None: it doesn't.
 
         That is what two measured controls save beyond their sum, and on a metric that moves what is
-        saved on a daemon's calls.
+        saved on a daemon's calls. It may take one more control, which is returned. Where all groups
+        of a metric that moves are off to the same side, no control is to blame: all is chance.
         """
         groups = [one for one in self.groups if (one, metric) not in self.explained]
-        wrong = [one for one in self.single if self._is_wrong_anywhere(one)]
-        pairs = [frozenset(one) for one in itertools.combinations(sorted(wrong), 2)]
+        residuals = [self._residual(one, metric) for one in groups]
+        pairs = self._pairs_of_wrong()
         columns = [[float(pair <= group) for group in groups] for pair in pairs]
-        plain = self.task.plain
-        if plain is not None and self._moves(metric) and metric not in self._daemons_calls:
-            columns.append([self._model(group, plain) for group in groups])
-        if not columns:
-            return False
-        residuals = np.array([self._residual(one, metric) for one in groups])
-        found = decoding.explain_by_few(residuals, np.array(columns).T, self._tolerance(metric))
-        for at, size in found.items():
+        if self._moves(metric) and self.task.plain:
+            columns.append([self._model(group, self.task.plain) for group in groups])
+        allowed = np.array([self._allowance(one, metric) for one in groups])
+        unknown = self._unknown
+        found = decoding.explain_by_few(
+            np.array(residuals) / allowed,
+            np.array(columns).T.reshape(len(groups), -1) / allowed[:, None],
+            decoding.matrix(groups, unknown) / allowed[:, None],
+        )
+        if found.control is not None and self._guessed_well(metric):
+            self._guesses[metric] = [unknown[found.control]]
+            return self._guesses[metric]
+        if not found.taken:
+            if not (self._moves(metric) and self._alike(groups, residuals)):
+                return None
+            self._chance[metric] = max(map(abs, residuals))
+        for at, size in found.taken.items():
             if at < len(pairs):
-                known = self._pairs.setdefault(metric, {})
+                known = self._together.setdefault(metric, {})
                 known[pairs[at]] = known.get(pairs[at], 0.0) + size
             else:
-                self._daemons_calls[metric] = size
-        return bool(found)
+                self._daemons_calls[metric] = self._daemons_calls.get(metric, 0.0) + size
+        if found.miss > 1:
+            self._chance[metric] = found.miss * float(allowed.max())
+        return []
+
+    @staticmethod
+    def _alike(groups: Sequence[Group], off: Sequence[float]) -> bool:
+        """Say whether all groups are off to the same side, though no control is in all of them."""
+        same_side = min(off) > 0 or max(off) < 0
+        return same_side and not frozenset.intersection(*groups)
+
+    def _pairs_of_wrong(self) -> list[Group]:
+        """Return the pairs of controls that were found to be wrong on any metric."""
+        wrong = [one for one in sorted(self.single) if self._is_wrong_anywhere(one)]
+        return [frozenset(one) for one in itertools.combinations(wrong, 2)]
 
     def _explain_alike(self, metric: MetricId) -> bool:
         """Set aside the other groups that are off if two controls acting together explain all."""
@@ -360,12 +384,14 @@ class _State:
         residuals = np.array([self._residual(one, metric) for one in known])
         within = decoding.matrix(known, unknown)
         guessed = decoding.explain_by_one(residuals, within, tolerance)[:1]
-        if not guessed and all(
-            self._is_wrong(one, metric) for one in self._guesses.get(metric, ())
-        ):
+        if not guessed and self._guessed_well(metric):
             guessed = list(decoding.explain_by_two(residuals, within, tolerance) or ())
         self._guesses[metric] = [unknown[one] for one in guessed]
         return self._guesses[metric]
+
+    def _guessed_well(self, metric: MetricId) -> bool:
+        """Say whether the controls that were guessed for a metric were wrong indeed."""
+        return all(self._is_wrong(one, metric) for one in self._guesses.get(metric, ()))
 
     def _off(self, metric: MetricId) -> dict[Group, float]:
         """Return by how much groups saved other than expected, where that is not chance."""
@@ -389,8 +415,14 @@ class _State:
     def _moves(self, metric: MetricId) -> bool:
         return self.task.least[metric] > HALF
 
-    def _tolerance(self, metric: MetricId, wider: float = 1.0) -> float:
-        return max(self._least(metric) * wider, HALF)
+    def _tolerance(self, metric: MetricId) -> float:
+        return max(self._least(metric), HALF)
+
+    def _allowance(self, group: Group, metric: MetricId) -> float:
+        """Return by how much a group may save other than expected, by chance."""
+        saved, corrected = self.groups[group][metric], len(self._corrected(group, metric))
+        half = max(saved.high - saved.value, saved.value - saved.low)
+        return max(HALF, math.sqrt(1 + corrected) * max(self._least(metric), half))
 
     def _expected(self, group: Group, metric: MetricId) -> float:
         """Return the predicted saving of a group, with measured ones in place of wrong ones.
@@ -401,7 +433,7 @@ class _State:
             self.single[one][metric].value - self._predict(_only(one), metric)
             for one in self._corrected(group, metric)
         )
-        together = (by for pair, by in self._pairs.get(metric, {}).items() if pair <= group)
+        together = (by for pair, by in self._together.get(metric, {}).items() if pair <= group)
         return self._predict(group, metric) + math.fsum(corrections) + math.fsum(together)
 
     def _corrected(self, group: Group, metric: MetricId) -> list[int]:
