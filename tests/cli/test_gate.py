@@ -127,6 +127,18 @@ def test_settings_that_are_no_rules_cannot_be_predicted(say: Say, tmp_path: Path
     assert added == {("b.conf", 1, "added"): 10.0}
 
 
+@pytest.mark.parametrize("names", ["some.toml less.toml", "less.toml some.toml"])
+def test_no_change_is_predicted_that_adds_or_removes_a_setting(
+    say: Say, tmp_path: Path, names: str
+) -> None:
+    less = 'title = "one"\n[audit]\nrules = ["-w /etc/passwd -p wa -k identity"]\n'
+    (tmp_path / "less.toml").write_text(less)
+    (tmp_path / "some.toml").write_text(f'{less}[sysctl]\n"vm.overcommit_memory" = 2\n')
+    refused = say(f"{names} --predict")
+    assert status(refused) == 2
+    assert "vm.overcommit_memory=2" in refused
+
+
 def test_what_can_t_be_predicted_is_listed_or_refused(
     say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,7 +41,7 @@ class Bench:
 
     `pairs` cost something only together. Metrics that move scatter, if `noisy`. During `open` a
     daemon makes so many `calls`. What is left of the profile costs `step` more on `fork` where a
-    dozen controls of the first half are left out.
+    dozen controls of the first half are left out. What is exact else may be so much less (`below`).
     """
 
     controls: int
@@ -52,6 +52,7 @@ class Bench:
     noisy: bool = False
     calls: float = 0.0
     step: float = 0.0
+    below: float = 0.0
     seed: int = 0
     trials: int = 0
     alone: list[int] = field(default_factory=list)
@@ -84,7 +85,7 @@ class Bench:
         if metric.name == "fork" and sum(one < self.controls / 2 for one in group) >= 12:
             value -= self.step
         if not self.noisy or metric not in MOVING:
-            return Estimate(value, value, value)
+            return Estimate(value, value - self.below, value)
         spread = MOVING[metric] / 3.36  # what placebos would have a least cost of
         value += Random(f"{self.seed} {sorted(group)} {metric}").gauss(0, spread)  # noqa: S311
         return Estimate(value, value - spread, value + spread)
@@ -171,6 +172,12 @@ def test_a_step_in_what_moves_is_no_controls(seed: int) -> None:
     assert set(found.wrong) == {8}
     assert missed(bench, found) == []
     assert bench.trials <= 60
+
+
+def test_a_verified_cost_is_known_to_within_the_wider_side_of_its_groups() -> None:
+    found = Bench(40, below=7.0).weigh()
+    costs = [one[STILL[0]].cost for one in found.confirmed.values()]
+    assert {(one.value - one.low, one.high - one.value) for one in costs} == {(7.0, 7.0)}
 
 
 def test_suspects_are_measured_by_themselves_and_alone_and_are_in_no_group() -> None:

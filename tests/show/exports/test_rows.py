@@ -62,6 +62,17 @@ def test_two_runs_are_compared_row_by_row() -> None:
     assert (one.run, one.baseline, one.baseline_value, one.difference) == ("b", "a", 110.0, 10.0)
 
 
+def test_what_only_one_run_has_is_described_as_that_runs() -> None:
+    both, one = finding(run="a"), finding(run="b")
+    before = replace(both, environment={**both.environment, "kernel": "6.1.0"})
+    after = replace(one, environment={**one.environment, "kernel": "6.12.1"})
+    fewer = {run.run: replace(run, cells=run.cells[:1]) for run in (before, after)}
+    gone = [row for row in rows(compare_runs(before, fewer["b"])) if row.kind == "only-before"]
+    come = [row for row in rows(compare_runs(fewer["a"], after)) if row.kind == "only-after"]
+    assert [(row.run, row.kernel) for row in gone] == [("a", "6.1.0")]
+    assert [(row.run, row.kernel) for row in come] == [("b", "6.12.1")]
+
+
 def test_a_gate_has_no_rows() -> None:
     with pytest.raises(InputError, match="a gate has no rows"):
         rows(gate())

@@ -131,6 +131,7 @@ class _State:
     _chance: dict[MetricId, float] = field(default_factory=dict)  # where groups showed more
     _together: dict[MetricId, dict[Group, float]] = field(default_factory=dict)  # by pair
     _daemons_calls: dict[MetricId, float] = field(default_factory=dict)
+    _shared_by: dict[MetricId, int] = field(default_factory=dict)  # groups and controls known then
     _alone: set[int] = field(default_factory=set)
     _guesses: dict[MetricId, list[int]] = field(default_factory=dict)
     _jointly: list[int] = field(default_factory=list)
@@ -294,8 +295,13 @@ class _State:
 
         That is what two measured controls save beyond their sum, and on a metric that moves what is
         saved on a daemon's calls. It may take one more control, which is returned. Where all groups
-        of a metric that moves are off to the same side, no control is to blame: all is chance.
+        of a metric that moves are off to the same side, no control is to blame: all is chance. It
+        is tried again once more is known.
         """
+        known = len(self.groups) + len(self.single)
+        if self._shared_by.get(metric) == known:
+            return None
+        self._shared_by[metric] = known
         groups = [one for one in self.groups if (one, metric) not in self.explained]
         residuals = [self._residual(one, metric) for one in groups]
         pairs = self._pairs_of_wrong()
@@ -318,8 +324,8 @@ class _State:
             self._chance[metric] = max(map(abs, residuals))
         for at, size in found.taken.items():
             if at < len(pairs):
-                known = self._together.setdefault(metric, {})
-                known[pairs[at]] = known.get(pairs[at], 0.0) + size
+                together = self._together.setdefault(metric, {})
+                together[pairs[at]] = together.get(pairs[at], 0.0) + size
             else:
                 self._daemons_calls[metric] = self._daemons_calls.get(metric, 0.0) + size
         if found.miss > 1:
