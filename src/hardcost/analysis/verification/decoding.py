@@ -81,7 +81,7 @@ def explain_jointly(off: Numbers, within: Numbers) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedSavings:
     """What is shared by controls, and explains what groups are off by, but for a `miss`.
 
     `taken` are columns, each with the number by which it is taken. If it takes a control beside,
@@ -93,7 +93,7 @@ class Shared:
     miss: float = 0.0
 
 
-def explain_by_few(off: Numbers, shares: Numbers, within: Numbers) -> Shared:
+def explain_by_few(off: Numbers, shares: Numbers, within: Numbers) -> SharedSavings:
     """Return the one or two columns of `shares` that explain what groups are off by.
 
     All have a row for each group, in units of what chance does there. There must be more groups
@@ -104,21 +104,23 @@ def explain_by_few(off: Numbers, shares: Numbers, within: Numbers) -> Shared:
     most = min(_FEW, len(off) - _SPARE)
     useful = [int(one) for one in np.flatnonzero(np.abs(shares).max(axis=0, initial=0) > 0)]
     for number in range(1, most + 1):
-        best = Shared({}, miss=math.inf)
+        best = SharedSavings({}, miss=math.inf)
         for chosen in itertools.combinations(useful, number):
             columns = shares[:, chosen]
             sizes, _, rank, _ = np.linalg.lstsq(columns, off, rcond=None)
             miss = float(np.abs(off - columns @ sizes).max())
             if rank == number and miss < best.miss:
-                best = Shared(dict(zip(chosen, map(float, sizes), strict=True)), miss=miss)
+                best = SharedSavings(dict(zip(chosen, map(float, sizes), strict=True)), miss=miss)
         if best.miss <= allowed:
             return best
-    return _explain_with_control(off, shares[:, useful], within) if most == _FEW else Shared({})
+    return (
+        _explain_with_control(off, shares[:, useful], within) if most == _FEW else SharedSavings({})
+    )
 
 
-def _explain_with_control(off: Numbers, shares: Numbers, within: Numbers) -> Shared:
+def _explain_with_control(off: Numbers, shares: Numbers, within: Numbers) -> SharedSavings:
     """Return the control that explains what groups are off by, with one column of `shares`."""
-    best = Shared({}, miss=1.0)
+    best = SharedSavings({}, miss=1.0)
     for share in shares.T:
         unit = share / np.linalg.norm(share)
         rest, left = off - unit * (unit @ off), within - np.outer(unit, unit @ within)
@@ -128,7 +130,7 @@ def _explain_with_control(off: Numbers, shares: Numbers, within: Numbers) -> Sha
         misses[np.abs(within * sizes).max(axis=0) <= 1] = math.inf  # no more than chance
         at = int(np.argmin(misses)) if len(misses) else -1
         if at >= 0 and misses[at] <= best.miss:
-            best = Shared({}, at, float(misses[at]))
+            best = SharedSavings({}, at, float(misses[at]))
     return best
 
 

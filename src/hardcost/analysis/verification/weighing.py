@@ -33,6 +33,7 @@ import numpy as np
 
 from hardcost.analysis.estimates.estimates import Estimate, on_grid
 from hardcost.analysis.verification import decoding
+from hardcost.analysis.verification.decoding import Numbers
 from hardcost.analysis.verification.groups import HALF, Group, Predictions, separating_groups
 from hardcost.model.workload import MetricId
 from hardcost.units import join_in_prose
@@ -294,9 +295,9 @@ class _State:
         """Expect what no single control saves, if it explains all groups; None: it doesn't.
 
         That is what two measured controls save beyond their sum, and on a metric that moves what is
-        saved on a daemon's calls. It may take one more control, which is returned. Where all groups
-        of a metric that moves are off to the same side, no control is to blame: all is chance. It
-        is tried again once more is known.
+        saved on a daemon's calls. It may take one more control, which is returned. Else what a
+        metric that moves is off by may be no control's at all. It is tried again once more is
+        known.
         """
         known = len(self.groups) + len(self.single)
         if self._shared_by.get(metric) == known:
@@ -310,8 +311,9 @@ class _State:
             columns.append([self._model(group, self.task.plain) for group in groups])
         allowed = np.array([self._allowance(one, metric) for one in groups])
         unknown = self._unknown
+        off = np.array(residuals) / allowed
         found = decoding.explain_by_few(
-            np.array(residuals) / allowed,
+            off,
             np.array(columns).T.reshape(len(groups), -1) / allowed[:, None],
             decoding.matrix(groups, unknown) / allowed[:, None],
         )
@@ -319,7 +321,7 @@ class _State:
             self._guesses[metric] = [unknown[found.control]]
             return self._guesses[metric]
         if not found.taken:
-            if not (self._moves(metric) and self._alike(groups, residuals)):
+            if not (self._moves(metric) and self._is_chance(groups, off)):
                 return None
             self._chance[metric] = max(map(abs, residuals))
         for at, size in found.taken.items():
@@ -333,10 +335,17 @@ class _State:
         return []
 
     @staticmethod
-    def _alike(groups: Sequence[Group], off: Sequence[float]) -> bool:
-        """Say whether all groups are off to the same side, though no control is in all of them."""
-        same_side = min(off) > 0 or max(off) < 0
-        return same_side and not frozenset.intersection(*groups)
+    def _is_chance(groups: Sequence[Group], off: Numbers) -> bool:
+        """Say whether no control is to blame for what groups are `off` by, in units of chance.
+
+        All groups are off to the same side, but no control is in all of them; or several are off by
+        the same, which one control or two would explain.
+        """
+        beyond = off[np.abs(off) > 1]
+        if len(beyond) <= _SEVERAL or not (beyond.min() > 0 or beyond.max() < 0):
+            return False
+        everywhere = len(beyond) == len(groups) and not frozenset.intersection(*groups)
+        return everywhere or bool(np.ptp(beyond) <= 1)
 
     def _pairs_of_wrong(self) -> list[Group]:
         """Return the pairs of controls that were found to be wrong on any metric."""
