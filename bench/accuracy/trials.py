@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from random import Random
 
 from hardcost.analysis.estimates.estimates import Estimate
+from hardcost.analysis.verification.expectations import Savings
 from hardcost.analysis.verification.groups import Group
 from hardcost.analysis.verification.weighing import (
     GroupQuestion,
-    Savings,
     WeighingTask,
     weigh,
 )

@@ -11,6 +11,7 @@ from random import Random
 import pytest
 
 from hardcost.analysis.estimates.estimates import Estimate
+from hardcost.analysis.verification.expectations import Savings
 from hardcost.analysis.verification.groups import (
     HALVES,
     Group,
@@ -19,7 +20,6 @@ from hardcost.analysis.verification.groups import (
 )
 from hardcost.analysis.verification.weighing import (
     GroupQuestion,
-    Savings,
     Weighed,
     WeighingTask,
     weigh,

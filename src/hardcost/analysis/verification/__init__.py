@@ -6,6 +6,7 @@ cost.
 
 - `groups.py`: the groups: any two controls are apart in one of them at least; what could escape
 - `weighing.py`: the coroutine that asks for groups to be left out, and finds those that are odd
+- `expectations.py`: what groups are expected to save, which are off, and by how much is chance
 - `decoding.py`: which control, or which two, explain the groups that are off
 - `savings.py`: the predicted savings: by earlier bills, by the cost model, or as 0
 

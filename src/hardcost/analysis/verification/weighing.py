@@ -23,18 +23,17 @@ the rest is left out one by one.
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from hardcost.analysis.estimates.estimates import Estimate, on_grid
 from hardcost.analysis.verification import decoding
 from hardcost.analysis.verification.decoding import Numbers
-from hardcost.analysis.verification.groups import HALF, Group, Predictions, separating_groups
+from hardcost.analysis.verification.expectations import Expectations, Savings, only
+from hardcost.analysis.verification.groups import Group, Predictions, separating_groups
 from hardcost.model.workload import MetricId
 from hardcost.units import join_in_prose
 
@@ -43,9 +42,6 @@ FEWEST = 5
 
 _TWICE = 2  # so much more than once seen may others be off
 _SEVERAL = 2  # metrics, or groups, that say more together than each by itself
-
-Savings = Mapping[MetricId, Estimate]
-"""What leaving out a group saved, by metric."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +105,7 @@ GroupQuestions = Generator[GroupQuestion, Sequence[Savings], Weighed]
 
 def weigh(task: WeighingTask) -> GroupQuestions:
     """Yield what to leave out; return the predictions that were confirmed."""
-    state = _State(task)
+    state = _Questions(task)
     question = state.first_question()
     while question is not None:
         answers = yield question
@@ -118,27 +114,23 @@ def weigh(task: WeighingTask) -> GroupQuestions:
     return state.result()
 
 
-@dataclass
-class _State:
-    """The groups that were weighed so far, and the controls that were measured by themselves.
+class _Questions:
+    """What was asked so far, and what is asked next."""
 
-    `explained` are groups that are off on a metric for no single control's sake.
-    """
+    def __init__(self, task: WeighingTask) -> None:
+        self.task = task
+        self._now = Expectations(task.controls, task.predicted, task.least, task.plain)
+        self._alone: set[int] = set()
+        self._halves: dict[Group, tuple[Group, ...]] = {}
+        self._guesses: dict[MetricId, list[int]] = {}
+        self._jointly: list[int] = []
+        self._misled_by = 0  # groups
+        self._shared_by: dict[MetricId, int] = {}  # groups and controls known then
 
-    task: WeighingTask
-    groups: dict[Group, Savings] = field(default_factory=dict)
-    single: dict[int, Savings] = field(default_factory=dict)
-    explained: set[tuple[Group, MetricId]] = field(default_factory=set)
-    _chance: dict[MetricId, float] = field(default_factory=dict)  # where groups showed more
-    _together: dict[MetricId, dict[Group, float]] = field(default_factory=dict)  # by pair
-    _daemons_calls: dict[MetricId, float] = field(default_factory=dict)
-    _shared_by: dict[MetricId, int] = field(default_factory=dict)  # groups and controls known then
-    _alone: set[int] = field(default_factory=set)
-    _guesses: dict[MetricId, list[int]] = field(default_factory=dict)
-    _jointly: list[int] = field(default_factory=list)
-    _misled_by: int = 0  # groups
-    _halves: dict[Group, tuple[Group, ...]] = field(default_factory=dict)
-    _predicted: dict[Group, Predictions] = field(default_factory=dict)
+    @property
+    def _asked(self) -> int:
+        """The trials of groups, and of controls alone."""
+        return len(self._now.groups) + len(self._alone)
 
     def first_question(self) -> GroupQuestion | None:
         """Ask for the suspects one by one, all others together, and the separating groups."""
@@ -153,7 +145,7 @@ class _State:
         self._alone |= task.suspects
         groups = dict.fromkeys([frozenset(rest), *separating_groups(rest, task.booting, task.seed)])
         return GroupQuestion(
-            (*map(_only, suspects), *groups),
+            (*map(only, suspects), *groups),
             tuple(suspects) if task.alone else (),
             _words({"group": len(groups), "control by itself": len(suspects)}),
         )
@@ -161,10 +153,7 @@ class _State:
     def learn(self, question: GroupQuestion, answers: Sequence[Savings]) -> None:
         """Take what was measured."""
         for group, saved in zip(question.left_out, answers, strict=True):
-            if len(group) == 1:
-                self.single[next(iter(group))] = saved
-            else:
-                self.groups[group] = saved
+            self._now.learn(group, saved)
 
     def next_question(self) -> GroupQuestion | None:
         """Ask for what explains the groups that are off; None: all are in order."""
@@ -192,9 +181,9 @@ class _State:
 
     def _ask_by_themselves(self, likely: Collection[int]) -> GroupQuestion:
         """Ask for controls by themselves, and alone: a guess is rarely wrong, and both can run."""
-        fits = len(self.groups) + len(self._alone) + len(likely) <= len(self.task.controls)
+        fits = self._asked + len(likely) <= len(self.task.controls)
         return GroupQuestion(
-            tuple(map(_only, sorted(likely))),
+            tuple(map(only, sorted(likely))),
             self._wanted_alone(sorted(likely)) if fits else (),
             _words({"control by itself": len(likely)}),
         )
@@ -206,17 +195,17 @@ class _State:
         """
         whole = [one for one in off if one not in self._halves]
         # Each control may yet have to be left out by itself; twice as many trials are the most.
-        if not whole or len(self.groups) + len(self._alone) + 2 > len(self.task.controls):
+        if not whole or self._asked + 2 > len(self.task.controls):
             return _ask_one_by_one(
-                self._unknown, "many predictions are off: leaving out each control by itself"
+                self._now.unknown, "many predictions are off: leaving out each control by itself"
             )
-        group = min(whole, key=lambda one: (-off[one], len(self._unknown_of(one)), sorted(one)))
+        group = min(whole, key=lambda one: (-off[one], len(self._now.unknown_of(one)), sorted(one)))
         single = sorted(self._halve(group))
-        parts = [one for one in self._halves[group] if one not in self.groups]
+        parts = [one for one in self._halves[group] if one not in self._now.groups]
         if not single and not parts:  # they were weighed already
             return self.next_question()
         return GroupQuestion(
-            (*map(_only, single), *parts),
+            (*map(only, single), *parts),
             (),
             _words({"part of a group that is off": len(parts), "control by itself": len(single)}),
         )
@@ -235,7 +224,12 @@ class _State:
         """
         if not self.task.alone:
             return ()
-        left = 2 * len(self.task.controls) - len(self.groups) - len(self.single) - len(self._alone)
+        left = (
+            2 * len(self.task.controls)
+            - len(self._now.groups)
+            - len(self._now.single)
+            - len(self._alone)
+        )
         wanted = [one for one in controls if one not in self._alone][: max(left, 0)]
         self._alone |= set(wanted)
         return tuple(wanted)
@@ -244,30 +238,13 @@ class _State:
         """Return the controls that were found to save other than predicted."""
         return sorted(
             one
-            for one in self.single
-            if one not in self.task.suspects and self._is_wrong_anywhere(one)
+            for one in self._now.single
+            if one not in self.task.suspects and self._now.is_wrong_anywhere(one)
         )
-
-    def _is_wrong(self, one: int, metric: MetricId) -> bool:
-        saved = self.single[one].get(metric)
-        return saved is not None and self._differs(saved, self._predict(_only(one), metric), metric)
-
-    def _differs(
-        self, saved: Estimate, expected: float, metric: MetricId, corrected: int = 0
-    ) -> bool:
-        """Say whether a saving is another than expected, and not by chance.
-
-        The expectation has so many `corrected` predictions in it, each by a measurement in which
-        chance has a part, too.
-        """
-        by = saved.value - expected
-        half = saved.value - saved.low if by > 0 else saved.high - saved.value
-        wider = math.sqrt(1 + corrected)
-        return abs(by) > max(HALF, wider * max(self._least(metric), half))
 
     def _halve(self, group: Group) -> set[int]:
         """Part a group in two, of which single controls are returned."""
-        members = self._unknown_of(group)
+        members = self._now.unknown_of(group)
         middle = len(members) // 2
         halves = (frozenset(members[:middle]), frozenset(members[middle:]))
         self._halves[group] = tuple(one for one in halves if len(one) > 1)
@@ -278,17 +255,17 @@ class _State:
 
         Those have no unknown member left, or two halves that are in order.
         """
-        off = self._off(metric)
+        off = self._now.off(metric)
         for group in list(off):
             halves = self._halves.get(group)
             in_order = halves is not None and not any(one in off for one in halves)
-            if group in off and (not self._unknown_of(group) or in_order):
-                self.explained.add((group, metric))
+            if group in off and (not self._now.unknown_of(group) or in_order):
+                self._now.explained.add((group, metric))
                 alike = self._explain_alike(metric)
-                few = len(self._corrected(group, metric)) < _SEVERAL  # that may act together
-                if in_order and few and not alike and len(off) > 1 and self._moves(metric):
-                    self._chance[metric] = max(self._least(metric), _TWICE * abs(off[group]))
-                off = self._off(metric)
+                few = len(self._now.corrected(group, metric)) < _SEVERAL  # that may act together
+                if in_order and few and not alike and len(off) > 1 and self._now.moves(metric):
+                    self._now.allow(metric, _TWICE * abs(off[group]))
+                off = self._now.off(metric)
         return off
 
     def _explain_by_shared(self, metric: MetricId) -> list[int] | None:
@@ -299,18 +276,18 @@ class _State:
         metric that moves is off by may be no control's at all. It is tried again once more is
         known.
         """
-        known = len(self.groups) + len(self.single)
+        known = len(self._now.groups) + len(self._now.single)
         if self._shared_by.get(metric) == known:
             return None
         self._shared_by[metric] = known
-        groups = [one for one in self.groups if (one, metric) not in self.explained]
-        residuals = [self._residual(one, metric) for one in groups]
-        pairs = self._pairs_of_wrong()
+        groups = self._now.weighed(metric)
+        residuals = [self._now.residual(one, metric) for one in groups]
+        pairs = self._now.pairs_of_wrong()
         columns = [[float(pair <= group) for group in groups] for pair in pairs]
-        if self._moves(metric) and self.task.plain:
-            columns.append([self._model(group, self.task.plain) for group in groups])
-        allowed = np.array([self._allowance(one, metric) for one in groups])
-        unknown = self._unknown
+        if self._now.moves(metric) and self.task.plain:
+            columns.append([self._now.model(group, self.task.plain) for group in groups])
+        allowed = np.array([self._now.allowance(one, metric) for one in groups])
+        unknown = self._now.unknown
         off = np.array(residuals) / allowed
         found = decoding.explain_by_few(
             off,
@@ -321,17 +298,16 @@ class _State:
             self._guesses[metric] = [unknown[found.control]]
             return self._guesses[metric]
         if not found.taken:
-            if not (self._moves(metric) and self._is_chance(groups, off)):
+            if not (self._now.moves(metric) and self._is_chance(groups, off)):
                 return None
-            self._chance[metric] = max(map(abs, residuals))
+            self._now.allow(metric, max(map(abs, residuals)))
         for at, size in found.taken.items():
             if at < len(pairs):
-                together = self._together.setdefault(metric, {})
-                together[pairs[at]] = together.get(pairs[at], 0.0) + size
+                self._now.save_together(pairs[at], metric, size)
             else:
-                self._daemons_calls[metric] = self._daemons_calls.get(metric, 0.0) + size
+                self._now.wake_daemon(metric, size)
         if found.miss > 1:
-            self._chance[metric] = found.miss * float(allowed.max())
+            self._now.allow(metric, found.miss * float(allowed.max()))
         return []
 
     @staticmethod
@@ -347,21 +323,16 @@ class _State:
         everywhere = len(beyond) == len(groups) and not frozenset.intersection(*groups)
         return everywhere or bool(np.ptp(beyond) <= 1)
 
-    def _pairs_of_wrong(self) -> list[Group]:
-        """Return the pairs of controls that were found to be wrong on any metric."""
-        wrong = [one for one in sorted(self.single) if self._is_wrong_anywhere(one)]
-        return [frozenset(one) for one in itertools.combinations(wrong, 2)]
-
     def _explain_alike(self, metric: MetricId) -> bool:
         """Set aside the other groups that are off if two controls acting together explain all."""
-        off = self._off(metric)
+        off = self._now.off(metric)
         if not off:
             return True
-        residuals = np.array([self._residual(one, metric) for one in self.groups])
-        within = decoding.matrix(list(self.groups), self.task.controls)
-        alike = decoding.explain_by_interaction(residuals, within, self._tolerance(metric))
+        residuals = np.array([self._now.residual(one, metric) for one in self._now.groups])
+        within = decoding.matrix(list(self._now.groups), self.task.controls)
+        alike = decoding.explain_by_interaction(residuals, within, self._now.tolerance(metric))
         if alike:
-            self.explained |= {(one, metric) for one in off}
+            self._now.explained |= {(one, metric) for one in off}
         return alike
 
     def _guess_jointly(self, off: Mapping[MetricId, Mapping[Group, float]]) -> list[int]:
@@ -369,34 +340,37 @@ class _State:
 
         Once such a guess was wrong, none is made until other groups are known.
         """
-        known = len(self.groups)
+        known = len(self._now.groups)
         if len(off) < _SEVERAL or known <= self._misled_by:
             return []
-        unknown = self._unknown
-        groups = [one for one in self.groups if not any((one, it) in self.explained for it in off)]
+        unknown = self._now.unknown
+        groups = [
+            one
+            for one in self._now.groups
+            if not any((one, it) in self._now.explained for it in off)
+        ]
         if len(groups) < _SEVERAL:
             return []
-        by = [[self._residual(one, it) / self._tolerance(it) for it in off] for one in groups]
+        by = [
+            [self._now.residual(one, it) / self._now.tolerance(it) for it in off] for one in groups
+        ]
         found = decoding.explain_jointly(np.array(by), decoding.matrix(groups, unknown))
         guessed = [unknown[one] for one in found]
-        if not guessed or not all(map(self._is_wrong_anywhere, self._jointly)):
+        if not guessed or not all(map(self._now.is_wrong_anywhere, self._jointly)):
             self._misled_by = known
             self._jointly = []
             return []
         self._jointly = guessed
         return guessed
 
-    def _is_wrong_anywhere(self, one: int) -> bool:
-        return any(self._is_wrong(one, metric) for metric in self.task.least)
-
     def _guess(self, metric: MetricId, off: Mapping[Group, float]) -> list[int]:
         """Return the controls that could explain the groups that are off on a metric."""
-        tolerance = self._tolerance(metric)
-        if len(off) == 1 and self._moves(metric):
+        tolerance = self._now.tolerance(metric)
+        if len(off) == 1 and self._now.moves(metric):
             return []  # likely chance, which would have innocent ones measured
-        unknown = self._unknown
-        known = [one for one in self.groups if (one, metric) not in self.explained]
-        residuals = np.array([self._residual(one, metric) for one in known])
+        unknown = self._now.unknown
+        known = self._now.weighed(metric)
+        residuals = np.array([self._now.residual(one, metric) for one in known])
         within = decoding.matrix(known, unknown)
         guessed = decoding.explain_by_one(residuals, within, tolerance)[:1]
         if not guessed and self._guessed_well(metric):
@@ -406,108 +380,28 @@ class _State:
 
     def _guessed_well(self, metric: MetricId) -> bool:
         """Say whether the controls that were guessed for a metric were wrong indeed."""
-        return all(self._is_wrong(one, metric) for one in self._guesses.get(metric, ()))
-
-    def _off(self, metric: MetricId) -> dict[Group, float]:
-        """Return by how much groups saved other than expected, where that is not chance."""
-        found = {}
-        for group, savings in self.groups.items():
-            saved = savings.get(metric)
-            if saved is None or (group, metric) in self.explained:
-                continue
-            expected = self._expected(group, metric)
-            if self._differs(saved, expected, metric, len(self._corrected(group, metric))):
-                found[group] = saved.value - expected
-        return found
-
-    def _residual(self, group: Group, metric: MetricId) -> float:
-        return self.groups[group][metric].value - self._expected(group, metric)
-
-    def _least(self, metric: MetricId) -> float:
-        """Return the smallest saving of a group that is distinguishable from chance."""
-        return max(self.task.least[metric], self._chance.get(metric, 0.0))
-
-    def _moves(self, metric: MetricId) -> bool:
-        return self.task.least[metric] > HALF
-
-    def _tolerance(self, metric: MetricId) -> float:
-        return max(self._least(metric), HALF)
-
-    def _allowance(self, group: Group, metric: MetricId) -> float:
-        """Return by how much a group may save other than expected, by chance."""
-        saved, corrected = self.groups[group][metric], len(self._corrected(group, metric))
-        half = max(saved.high - saved.value, saved.value - saved.low)
-        return max(HALF, math.sqrt(1 + corrected) * max(self._least(metric), half))
-
-    def _expected(self, group: Group, metric: MetricId) -> float:
-        """Return the predicted saving of a group, with measured ones in place of wrong ones.
-
-        What measured ones save together joins them.
-        """
-        corrections = (
-            self.single[one][metric].value - self._predict(_only(one), metric)
-            for one in self._corrected(group, metric)
-        )
-        together = (by for pair, by in self._together.get(metric, {}).items() if pair <= group)
-        return self._predict(group, metric) + math.fsum(corrections) + math.fsum(together)
-
-    def _corrected(self, group: Group, metric: MetricId) -> list[int]:
-        """Return a group's controls whose prediction was found to be wrong."""
-        return [one for one in self.single if one in group and self._is_wrong(one, metric)]
-
-    def _predict(self, group: Group, metric: MetricId) -> float:
-        """Return the predicted saving of a group, on a daemon's calls, too."""
-        calls = self._daemons_calls.get(metric, 0.0)
-        more = calls * self._model(group, self.task.plain) if calls and self.task.plain else 0.0
-        return self._model(group, metric) + more
-
-    def _model(self, group: Group, metric: MetricId) -> float:
-        if group not in self._predicted:
-            self._predicted[group] = self.task.predicted(group)
-        return self._predicted[group].get(metric, 0.0)
-
-    @property
-    def _unknown(self) -> list[int]:
-        """The controls that were not measured by themselves."""
-        return [one for one in self.task.controls if one not in self.single]
-
-    def _unknown_of(self, group: Group) -> list[int]:
-        return sorted(one for one in group if one not in self.single)
-
-    def _in_order(self, metric: MetricId) -> list[Group]:
-        """Return the groups that saved what was expected."""
-        off = self._off(metric)
-        return [
-            one for one in self.groups if one not in off and (one, metric) not in self.explained
-        ]
+        return all(self._now.is_wrong(one, metric) for one in self._guesses.get(metric, ()))
 
     def _unconfirmed(self) -> list[int]:
         """Return the controls that no group in order has, on some metric."""
-        confirmed = set(self._unknown)
+        confirmed = set(self._now.unknown)
         for metric in self.task.least:
-            confirmed &= frozenset[int]().union(*self._in_order(metric))
-        return [one for one in self._unknown if one not in confirmed]
+            confirmed &= frozenset[int]().union(*self._now.in_order(metric))
+        return [one for one in self._now.unknown if one not in confirmed]
 
     def result(self) -> Weighed:
         """Return the predictions that groups confirmed."""
-        confirmed: dict[int, dict[MetricId, Confirmed]] = {one: {} for one in self._unknown}
+        confirmed: dict[int, dict[MetricId, Confirmed]] = {one: {} for one in self._now.unknown}
         for metric in self.task.least:
-            in_order = self._in_order(metric)
+            in_order = self._now.in_order(metric)
             for one, costs in confirmed.items():
                 groups = [group for group in in_order if one in group]
-                half = min(self._half(it, metric) for it in groups)
-                cost = on_grid(self._predict(_only(one), metric))
+                half = min(self._now.half(it, metric) for it in groups)
+                cost = on_grid(self._now.predict(only(one), metric))
                 costs[metric] = Confirmed(
                     Estimate(cost, cost - half, cost + half), len(groups), min(map(len, groups))
                 )
-        return Weighed(confirmed, tuple(self.groups), tuple(self._wrong()))
-
-    def _half(self, group: Group, metric: MetricId) -> float:
-        """Return to within what a group that is in order confirms its sum."""
-        saved = self.groups[group][metric]
-        wider = math.sqrt(1 + len(self._corrected(group, metric)))
-        spread = max(saved.high - saved.value, saved.value - saved.low)
-        return on_grid(wider * max(self._least(metric), spread))
+        return Weighed(confirmed, tuple(self._now.groups), tuple(self._wrong()))
 
 
 def _words(numbers: Mapping[str, int]) -> str:
@@ -525,13 +419,9 @@ def _words(numbers: Mapping[str, int]) -> str:
     return f"leaving out {join_in_prose(said)}"
 
 
-def _only(one: int) -> Group:
-    return frozenset({one})
-
-
 def _ask_one_by_one(
     controls: Sequence[int], why: str, *, alone: bool = False
 ) -> GroupQuestion | None:
     if not controls:
         return None
-    return GroupQuestion(tuple(map(_only, controls)), tuple(controls) if alone else (), why)
+    return GroupQuestion(tuple(map(only, controls)), tuple(controls) if alone else (), why)

@@ -13,6 +13,7 @@ from auditrules.model.kernel_rule import KernelRule
 from hardcost.analysis.bill.itemise import BillRecords, fired_counts
 from hardcost.analysis.estimates.estimates import by_metric, shift
 from hardcost.analysis.estimates.resolution import smallest_costs
+from hardcost.analysis.verification.expectations import Savings
 from hardcost.analysis.verification.groups import (
     Group,
     Predictions,
@@ -23,7 +24,6 @@ from hardcost.analysis.verification.savings import ExpectedSavings, PredictedSav
 from hardcost.analysis.verification.weighing import (
     FEWEST,
     GroupQuestion,
-    Savings,
     WeighingTask,
     weigh,
 )

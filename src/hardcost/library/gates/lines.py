@@ -13,13 +13,13 @@ from auditrules.cost.constants import Constants
 from hardcost.analysis.change.measurement import ConfirmedLines
 from hardcost.analysis.estimates.estimates import by_metric
 from hardcost.analysis.estimates.resolution import smallest_costs
+from hardcost.analysis.verification.expectations import Savings
 from hardcost.analysis.verification.groups import Group
 from hardcost.analysis.verification.savings import PredictedSavings
 from hardcost.analysis.verification.weighing import (
     FEWEST,
     Confirmed,
     GroupQuestion,
-    Savings,
     WeighingTask,
     weigh,
 )
