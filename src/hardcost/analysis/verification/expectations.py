@@ -41,11 +41,13 @@ class Expectations:
     together: dict[MetricId, dict[Group, float]] = field(default_factory=dict)
     daemons_calls: dict[MetricId, float] = field(default_factory=dict)
     _predicted: dict[Group, Predictions] = field(default_factory=dict)
+    _wrong: dict[MetricId, frozenset[int]] = field(default_factory=dict)  # kept until more is known
 
     def learn(self, group: Group, saved: Savings) -> None:
         """Take what leaving out a group, or a single control, saved."""
         if len(group) == 1:
             self.single[next(iter(group))] = saved
+            self._wrong.clear()
         else:
             self.groups[group] = saved
 
@@ -56,6 +58,7 @@ class Expectations:
     def allow(self, metric: MetricId, chance: float) -> None:
         """Take it that groups may be off by so much by chance, if it is more than known."""
         self.chance[metric] = max(self.least(metric), chance)
+        self._wrong.pop(metric, None)
 
     def save_together(self, pair: Group, metric: MetricId, saving: float) -> None:
         """Take it that two controls save so much beyond their sum, and what was known of them."""
@@ -65,6 +68,7 @@ class Expectations:
     def wake_daemon(self, metric: MetricId, calls: float) -> None:
         """Take it that a metric's call brings so many calls of a daemon, beside those known."""
         self.daemons_calls[metric] = self.daemons_calls.get(metric, 0.0) + calls
+        self._wrong.pop(metric, None)
 
     def off(self, metric: MetricId) -> dict[Group, float]:
         """Return by how much groups saved other than expected, where that is not chance."""
@@ -89,8 +93,7 @@ class Expectations:
 
     def is_wrong(self, one: int, metric: MetricId) -> bool:
         """Say whether a measured control saves other than predicted."""
-        saved = self.single[one].get(metric)
-        return saved is not None and self._differs(saved, self.predict(only(one), metric), metric)
+        return one in self._wrong_on(metric)
 
     def is_wrong_anywhere(self, one: int) -> bool:
         """Say whether it does on any metric."""
@@ -149,7 +152,18 @@ class Expectations:
 
     def corrected(self, group: Group, metric: MetricId) -> list[int]:
         """Return a group's controls whose prediction was found to be wrong."""
-        return [one for one in self.single if one in group and self.is_wrong(one, metric)]
+        return sorted(self._wrong_on(metric) & group)
+
+    def _wrong_on(self, metric: MetricId) -> frozenset[int]:
+        """Return the measured controls that save other than predicted on a metric."""
+        if metric not in self._wrong:
+            self._wrong[metric] = frozenset(
+                one
+                for one, savings in self.single.items()
+                if (saved := savings.get(metric)) is not None
+                and self._differs(saved, self.predict(only(one), metric), metric)
+            )
+        return self._wrong[metric]
 
     def _expected(self, group: Group, metric: MetricId) -> float:
         """Return the predicted saving of a group, with measured ones in place of wrong ones.
