@@ -23,16 +23,16 @@ def qemu(folder: Path) -> Path:
 
 @pytest.mark.parametrize("name", [None, "host"])
 def test_the_hosts_needs_nothing(name: str | None, tmp_path: Path) -> None:
-    names.check(name)
+    names.check_emulator(name)
     assert names.is_hosts(name)
     assert names.emulator_named(Cache(tmp_path), name, pytest.fail) is HOST
 
 
 def test_a_release_of_debians_is_known_before_it_is_fetched() -> None:
-    names.check("debian:13")
-    names.check("debian:13=1:10.0.99+ds-0")
+    names.check_emulator("debian:13")
+    names.check_emulator("debian:13=1:10.0.99+ds-0")
     with pytest.raises(InputError, match="no QEMU 'debian:12'"):
-        names.check("debian:12")
+        names.check_emulator("debian:12")
 
 
 def test_a_folder_and_a_program_in_it_are_the_same_one(
@@ -51,13 +51,13 @@ def test_a_folder_and_a_program_in_it_are_the_same_one(
 
 def test_what_is_nowhere_or_no_program_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no QEMU at /nowhere") as raised:
-        names.check("/nowhere")
+        names.check_emulator("/nowhere")
     assert "debian:13" in str(raised.value.problems[0].hint)
     with pytest.raises(InputError, match="there is no QEMU at /dev/zero"):
-        names.check("/dev/zero")
+        names.check_emulator("/dev/zero")
     qemu(tmp_path).chmod(0o644)
     with pytest.raises(InputError, match="is no program"):
-        names.check(str(tmp_path / "qemu-system-x86_64"))
+        names.check_emulator(str(tmp_path / "qemu-system-x86_64"))
     (tmp_path / "qemu-system-x86_64").unlink()
     with pytest.raises(InputError, match=f"the folder {tmp_path} holds no qemu"):
-        names.check(str(tmp_path))
+        names.check_emulator(str(tmp_path))

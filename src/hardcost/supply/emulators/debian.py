@@ -24,7 +24,7 @@ from hardcost.supply.emulators.emulator import (
     content_identity,
     in_folder,
 )
-from hardcost.supply.emulators.releases import PACKAGE, Release, releases
+from hardcost.supply.emulators.releases import PACKAGE, DebianRelease, releases
 from hardcost.supply.packages.debian import release_packages, unpacked
 
 _KIND = "emulators"
@@ -39,7 +39,7 @@ _KEPT = (
     "usr/share/qemu",
     "usr/share/seabios",
 )
-_OPEN = 0o755  # QEMU's own user reads it; nobody else gets into the folder above
+_OPEN = 0o755  # for QEMU's own user; the folder above is closed to all others
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class DebianQemu:
     version: str | None = None
 
     @property
-    def release(self) -> Release:
+    def release(self) -> DebianRelease:
         """Its release."""
         return releases()[self.number]
 

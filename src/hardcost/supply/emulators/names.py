@@ -30,7 +30,7 @@ def is_hosts(name: str | None) -> bool:
     return name in {None, HOSTS}
 
 
-def check(name: str | None) -> None:
+def check_emulator(name: str | None) -> None:
     """Check that there is a QEMU of that name, before anything is fetched.
 
     Raises:

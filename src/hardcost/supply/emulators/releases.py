@@ -22,7 +22,7 @@ class Pinned(BaseModel):
     sha256: str
 
 
-class Release(BaseModel):
+class DebianRelease(BaseModel):
     """A release: what decides counts, in the versions that were tried, and libraries by name."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -38,7 +38,7 @@ class Release(BaseModel):
 
 
 @cache
-def releases() -> Mapping[str, Release]:
+def releases() -> Mapping[str, DebianRelease]:
     """Return the releases by their numbers."""
     text = (resources.files("hardcost.supply.emulators") / "releases.toml").read_text("utf-8")
-    return TypeAdapter(dict[str, Release]).validate_python(tomllib.loads(text))
+    return TypeAdapter(dict[str, DebianRelease]).validate_python(tomllib.loads(text))
