@@ -192,7 +192,7 @@ def _gone_error(
         )
     if wanted.version is not None:
         return InputError(
-            f"Debian {wanted.number} has no {package} {version}", hint=f"it has {newest[0]}"
+            f"Debian {wanted.number} has no {package} {version}", hint=f"it has {', '.join(newest)}"
         )
     return MachineError(
         f"Debian {wanted.number} no longer has {package} {version}, with which hardcost was tried",
