@@ -18,9 +18,9 @@ from pathlib import Path
 
 from hardcost.errors import MachineError
 from hardcost.host.process import follow, run
-from hardcost.machines.vm.argv import QEMU
 from hardcost.machines.vm.content import cpio
 from hardcost.supply.cache.cache import Cache
+from hardcost.supply.emulators.emulator import QEMU
 from hardcost.supply.kernels.builder import Kernels
 from stress import built_kernel, note, policies
 

@@ -34,10 +34,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from conformance.program import built
 from hardcost.errors import MachineError
 from hardcost.host.process import follow, run
-from hardcost.machines.vm.argv import QEMU
 from hardcost.machines.vm.content import cpio
 from hardcost.supply.cache.built_kernels import Built
 from hardcost.supply.cache.cache import Cache
+from hardcost.supply.emulators.emulator import QEMU
 from hardcost.supply.kernels import config
 from hardcost.supply.kernels.builder import Kernels
 from hardcost.supply.kernels.patches import of_release

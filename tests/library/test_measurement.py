@@ -12,6 +12,7 @@ from hardcost.errors import InputError
 from hardcost.library import bill
 from hardcost.library.measurement import Measuring
 from hardcost.measure.expected_time import Stage
+from hardcost.measure.workers.lab import lab_at
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,17 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     with pytest.raises(InputError) as raised:
         Measuring(machine="fake", jobs=0, repetitions=0).check()
     assert len(raised.value.problems) == 2
+
+
+def test_another_qemu_is_for_guests_of_this_host(tmp_path: Path) -> None:
+    brought = hardcost.MachineOptions(qemu="debian:13")
+    lab = lab_at("tcp://127.0.0.1:8786", None, None, None, insecure=True)
+    with pytest.raises(InputError, match="workers run guests under their own hosts' QEMU"):
+        Measuring(machine="fake", wanted=brought, lab=lab).check()
+    with pytest.raises(InputError, match="--qemu: a real machine is measured as it is"):
+        Measuring(machine="host", wanted=brought).check()
+    with pytest.raises(InputError, match=f"there is no QEMU at {tmp_path}/none"):
+        Measuring(wanted=hardcost.MachineOptions(qemu=str(tmp_path / "none"))).check()
 
 
 def test_a_store_may_be_named_by_a_text(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from hardcost.supply.cache.cache import Cache
 from tests.fakes.kinds import FAKE, FAKE_HOST
 
 KINDS = (*names._KINDS.values(), FAKE, FAKE_HOST)
+ANY = MachineOptions()
 
 
 def test_a_machine_that_there_is_not_is_refused_with_those_that_there_are() -> None:
@@ -59,10 +60,10 @@ def test_every_machine_can_be_examined_and_tried(module: str) -> None:
 
 def test_the_fake_lacks_nothing_and_has_both_instruments(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    checks = (*names.examine("fake", cache), *asyncio.run(names.try_out("fake", cache)))
+    checks = (*names.examine("fake", cache, ANY), *asyncio.run(names.try_out("fake", cache, ANY)))
     assert [check.name for check in checks if check.ok] == ["instrument insn", "instrument time"]
     with pytest.raises(InputError, match="no machine 'nosuch'"):
-        names.examine("nosuch", cache)
+        names.examine("nosuch", cache, ANY)
 
 
 def test_the_fake_is_hidden_needs_nothing_and_is_no_other_machine() -> None:

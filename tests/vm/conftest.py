@@ -8,11 +8,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +26,7 @@ from hardcost.machines.vm.boot_kernel import debian_kernel
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.cache.location import default_root
 from hardcost.supply.packages.debian import version
+from tests.studies import of_rules
 
 COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
 LIMIT_SECONDS = 900  # of a command; longer than any takes on a busy machine: a hang is a failure
@@ -135,6 +138,23 @@ class Command:
         while (found := self.guests(process)) and time.monotonic() < until:
             time.sleep(0.02)
         return found
+
+
+def bring_qemu(hardcost: Command) -> str:
+    """Return the name of Debian 13's QEMU, which is fetched where the cache lacks it.
+
+    Where the version that was tried is gone, the newest is taken, and a warning says so.
+    """
+    study = hardcost.write("bring.toml", of_rules("a QEMU", "null", (0,)))
+    words = ("run", study, "--dry-run", "--qemu")
+    outcome = hardcost.end(hardcost.start(*words, "debian:13"))
+    if outcome.status == 0:
+        return "debian:13"
+    found = re.search(r"`--qemu (debian:13=\S+)`", outcome.err)
+    assert found is not None, outcome.err
+    warnings.warn(f"the QEMU that was tried is gone; this is {found[1]}", stacklevel=2)
+    hardcost(*words, found[1])
+    return found[1]
 
 
 def _processes() -> Iterator[tuple[int, str]]:

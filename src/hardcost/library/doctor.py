@@ -14,6 +14,7 @@ from hardcost.measure.monitor import Monitor
 from hardcost.store.location import default_path
 from hardcost.store.store import Store
 from hardcost.supply.cache.cache import Cache
+from hardcost.supply.emulators.names import check_emulator, emulator_named
 from hardcost.supply.packages import host_release
 
 _FREE_BYTES = 2 << 30  # a kernel, its package and a few snapshots
@@ -22,27 +23,30 @@ _FREE_BYTES = 2 << 30  # a kernel, its package and a few snapshots
 _SECONDS = 60.0  # of a measurement of what a machine can distinguish from chance
 
 
-def checks_of(machine: str, monitor: Monitor) -> list[Check]:
+def checks_of(machine: str, monitor: Monitor, qemu: str | None = None) -> list[Check]:
     """Check whether a machine can measure, with which instruments, and what is missing.
 
+    `qemu` is the emulator of guests, as for `MachineOptions`.
+
     Raises:
-        HardcostError: There is no such machine, or it can't be reached.
+        HardcostError: There is no such machine or emulator, or it can't be reached.
     """
     if names.is_running(machine):
-        return _as_it_is(machine, monitor)
+        return _as_it_is(machine, monitor, qemu)
+    check_emulator(qemu)
     monitor.note("looking at programs, caches and guests; a first boot takes some seconds …")
-    return _checks(machine)
+    return _checks(machine, MachineOptions(qemu=qemu), monitor)
 
 
-def _as_it_is(machine: str, monitor: Monitor) -> list[Check]:
+def _as_it_is(machine: str, monitor: Monitor, qemu: str | None) -> list[Check]:
     """Look at a real machine, and measure the smallest difference that is not chance."""
-    wanted = MachineOptions(instrument=TIME.name, exact=False)
+    wanted = MachineOptions(instrument=TIME.name, exact=False, qemu=qemu)
     names.check(machine, wanted)
     cache = Cache()
-    checks = [*names.examine(machine, cache)]
+    checks = [*names.examine(machine, cache, wanted)]
     if not all(check.ok for check in checks if check.needed):
         return checks
-    checks += until_done(names.try_out(machine, cache))
+    checks += until_done(names.try_out(machine, cache, wanted))
     monitor.note(
         f"measuring the same state twice, to see which difference is noise, for {_SECONDS:.0f} s …"
     )
@@ -78,15 +82,16 @@ def _resolution(one: Resolution) -> Check:
     )
 
 
-def _checks(machine: str) -> list[Check]:
+def _checks(machine: str, wanted: MachineOptions, monitor: Monitor) -> list[Check]:
     on = attempt("host", lambda: host_release.check().title)
     if not on.ok:
         return [on]  # all else comes from its apt
     cache = Cache()
-    checks = [on, *names.examine(machine, cache)]
+    emulator_named(cache, wanted.qemu, monitor.note)  # may take a minute
+    checks = [on, *names.examine(machine, cache, wanted)]
     checks += [attempt("store", _store), _free(cache)]
     if all(check.ok for check in checks if check.needed):
-        checks += until_done(names.try_out(machine, cache))
+        checks += until_done(names.try_out(machine, cache, wanted))
     return checks
 
 

@@ -85,8 +85,7 @@ def _gate_or_answer(request: GateRequest, monitor: Monitor) -> MeasuredGate | Ga
             raise RequestError("`predict` is for profiles of audit rules, and these are results")
         return gate_of(both.base, both.head, both.names)
     if request.predict:
-        wanted = request.how.wanted
-        return predict_gate(both, wanted.kernel, wanted.cpu, monitor)
+        return predict_gate(both, request.how.wanted, monitor)
     request.how.check()
     check_metrics(request.limits, request.how.workloads_of_profile, field="limits")
     return MeasuredGate(

@@ -70,7 +70,7 @@ def root() -> Path:
 
 
 def cache_entries() -> tuple[KeptEntry, ...]:
-    """Return the packages, kernels, guests, images and snapshots in the cache."""
+    """Return the packages, kernels, emulators, guests, images and snapshots in the cache."""
     return tuple(
         KeptEntry(
             kind=entry.kind,

@@ -35,6 +35,7 @@ from hardcost.store.location import default_path
 from hardcost.store.record import Record
 from hardcost.store.store import Store
 from hardcost.study.read import workload_from_words
+from hardcost.supply.emulators.names import is_hosts
 from hardcost.units import join_in_prose
 from hardcost.workloads.names import workload_named
 
@@ -91,6 +92,11 @@ class Measuring(CheckedRequest):
             )
         if self.wanted.image and self.wanted.rootfs:
             raise RequestError("`image` and `rootfs` each name the guest's root: take one of them")
+        if self.lab is not None and not is_hosts(self.wanted.qemu):
+            raise RequestError(
+                "`qemu`: workers run guests under their own hosts' QEMU",
+                hint="leave it out, or measure without workers",
+            )
         problems = tuple(self._wrong_values())
         if problems:
             raise InputError.of(problems)

@@ -184,26 +184,28 @@ async def built(
     return made
 
 
-def examine(name: str, cache: Cache) -> Sequence[Check]:
+def examine(name: str, cache: Cache, wanted: MachineOptions) -> Sequence[Check]:
     """Look whether a machine can be had on this host, and what it lacks; nothing is booted.
 
     Raises:
         InputError: There is none of that name.
+        HardcostError: What is wanted of it can't be had.
     """
-    found: Sequence[Check] = import_module(_kind_named(name).examine).examine(cache)
+    found: Sequence[Check] = import_module(_kind_named(name).examine).examine(cache, wanted)
     return found
 
 
-async def try_out(name: str, cache: Cache) -> Sequence[Check]:
+async def try_out(name: str, cache: Cache, wanted: MachineOptions) -> Sequence[Check]:
     """Start a machine with each instrument that reads it, where `examine` found nothing missing.
 
     Raises:
         InputError: There is none of that name.
+        HardcostError: What is wanted of it can't be had.
     """
     kind = _kind_named(name)
     module = import_module(kind.examine)
     address = name.partition(":")[2]
-    tried = module.try_out_at(address) if kind.addressed else module.try_out(cache)
+    tried = module.try_out_at(address) if kind.addressed else module.try_out(cache, wanted)
     found: Sequence[Check] = await tried
     return found
 

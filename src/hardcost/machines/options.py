@@ -13,7 +13,8 @@ class MachineOptions(CheckedRequest):
     """The instrument, whether it repeats exactly, and what guests are made of.
 
     `kernel` is an image to boot, `source` the Linux that kernels are built from, `image` or
-    `rootfs` a root for guests with services, `cpu` a processor model. Without `emulated_time` an
+    `rootfs` a root for guests with services, `qemu` the emulator (None: this host's), `cpu` a
+    processor model. Without `emulated_time` an
     emulator's times are refused; `unconfined`: what is built may run outside a sandbox; `yes`: a
     machine that is there already may be changed also where users are logged in. `address` is what
     follows a machine's name and a colon, such as the host of `ssh:HOST`.
@@ -25,6 +26,7 @@ class MachineOptions(CheckedRequest):
     source: Path | None = None
     image: Path | None = None
     rootfs: Path | None = None
+    qemu: str | None = None
     cpu: str = "max"
     emulated_time: bool = True
     unconfined: bool = False

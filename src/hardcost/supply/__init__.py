@@ -1,4 +1,4 @@
-"""The parts of guests, fetched, built and kept: packages, kernels, images, the cache.
+"""The parts of guests, fetched, built and kept: packages, kernels, emulators, images, the cache.
 
 Nothing here starts a guest. What was fetched or built is verified when it is used.
 

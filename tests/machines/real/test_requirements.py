@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hardcost.machines.check import Check
+from hardcost.machines.options import MachineOptions
 from hardcost.machines.real.counters import OF_PROGRAMS, WHOLE
 from hardcost.machines.real.facts import HostFacts
 from hardcost.machines.real.requirements import examine, noise, try_out
@@ -62,8 +63,8 @@ def test_each_source_of_noise_is_named_with_what_it_does_and_none_forbids_measur
 
 def test_this_host_can_be_looked_at(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    assert wrong(list(examine(cache))) == []
-    first, *others = asyncio.run(try_out(cache))
+    assert wrong(list(examine(cache, MachineOptions()))) == []
+    first, *others = asyncio.run(try_out(cache, MachineOptions()))
     assert first.name == "host"
     assert first.ok
     (counters,) = (check for check in others if check.name == "counters")

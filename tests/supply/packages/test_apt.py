@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hardcost.supply.packages.apt import candidates
+from hardcost.supply.packages.apt import candidates, offered_versions
 
 # As apt 3.0 answers to `apt-cache policy linux-source-6.1` where no package has that name.
 PATTERN = """\
@@ -32,3 +32,20 @@ def test_a_package_that_others_only_provide_is_not_offered() -> None:
 
 def test_an_unknown_name_is_not_offered() -> None:
     assert candidates("") == frozenset()
+
+
+# As apt 2.6 answers to `apt-cache madison seabios libc6 none`, with a list of Debian's security.
+MADISON = """\
+   seabios |   1.16.3-2 | http://mirror.example/debian trixie/main amd64 Packages
+     libc6 | 2.41-9 | http://mirror.example/debian-security trixie-security/main amd64 Packages
+     libc6 | 2.41-12+deb13u5 | http://mirror.example/debian trixie/main amd64 Packages
+     libc6 | 2.41-13 | http://mirror.example/debian trixie/main Sources
+"""
+
+
+def test_versions_come_with_the_newest_first_and_each_once() -> None:
+    assert offered_versions(MADISON) == {
+        "seabios": ("1.16.3-2",),
+        "libc6": ("2.41-12+deb13u5", "2.41-9"),
+    }
+    assert offered_versions("") == {}

@@ -64,6 +64,21 @@ def test_a_signed_package_is_found_and_fetched_in_its_newest_version(
     assert file.read_bytes() == (mirror / PACKAGE).read_bytes()
 
 
+def test_packages_are_fetched_in_the_versions_that_are_named_and_no_others(
+    mirror: Path, tmp_path: Path
+) -> None:
+    known = archive(tmp_path)
+    assert known.versions(("tiny",)) == {}
+    known.refresh()
+    assert known.versions(("tiny", "none")) == {"tiny": ("1",)}
+    known.download_all({"tiny": "1"}, tmp_path)
+    assert (tmp_path / "tiny_1.deb").read_bytes() == (mirror / PACKAGE).read_bytes()
+    with pytest.raises(MachineError, match="has no tiny 2"):
+        known.download_all({"tiny": "2"}, tmp_path)
+    with pytest.raises(MachineError, match="has no none 1"):
+        known.download_all({"none": "1"}, tmp_path)
+
+
 def test_lists_are_fetched_once(mirror: Path, tmp_path: Path) -> None:
     archive(tmp_path).first_offered(("tiny",))
     (mirror / RELEASE).unlink()

@@ -56,6 +56,14 @@ def kernels(_context: click.Context, _word: click.Parameter, begun: str) -> list
     return _or_files(["host", *sorted(built)], begun)
 
 
+def emulators(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer the host's QEMU, those of Debian's releases, and files."""
+    # Only where TAB asks for them: pydantic takes a while to import.
+    from hardcost.supply.emulators import debian  # noqa: PLC0415
+
+    return _or_files(["host", *(one.name for one in debian.fetchable())], begun)
+
+
 def patches(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer the series of patches that come with hardcost, and files."""
     return _or_files(["flat"], begun)

@@ -110,6 +110,18 @@ def store_option(section: str = "") -> Any:
     )
 
 
+def qemu_option(section: str = "") -> Any:
+    """Return the option `--qemu`: the emulator of the guests."""
+    return option(
+        "--qemu",
+        section=section,
+        metavar="NAME",
+        shell_complete=completion.emulators,
+        help="The QEMU that runs guests: debian:13, Debian's, fetched once and not installed; host,"
+        " the one installed here (the default); a folder that holds one; or a program.",
+    )
+
+
 def unconfined_option(section: str = "") -> Any:
     """Return the option `--allow-unconfined-build`."""
     return option(
@@ -226,6 +238,13 @@ class TlsOptions:
     tls_cert: Path | None = tls_option("cert")
     tls_key: Path | None = tls_option("key")
     insecure: bool = insecure_option()
+
+
+@dataclass(frozen=True)
+class EmulatorOptions:
+    """The option of a verb that boots guests and measures nothing in them."""
+
+    qemu: str | None = qemu_option()
 
 
 @dataclass(frozen=True)
@@ -392,6 +411,7 @@ class MeasuringOptions:
         type=click.Path(path_type=Path),
         help="Your own system for such guests, as a folder that holds all of its files.",
     )
+    qemu: str | None = qemu_option(_GUESTS)
     cpu: str = option(
         "--cpu",
         section=_GUESTS,

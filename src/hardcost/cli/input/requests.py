@@ -49,6 +49,7 @@ def measuring(
             source=shared.source,
             image=shared.image,
             rootfs=shared.rootfs,
+            qemu=shared.qemu,
             cpu=shared.cpu,
             emulated_time=emulated_time,
             unconfined=shared.allow_unconfined_build,

@@ -7,6 +7,7 @@ import click
 from auditrules.cli.options import FormatOptions, takes
 from auditrules.cli.verb import Verb
 from hardcost.cli.input import completion
+from hardcost.cli.input.options import EmulatorOptions
 
 
 @click.command(cls=Verb)
@@ -18,12 +19,13 @@ from hardcost.cli.input import completion
     shell_complete=completion.machines,
     help="Which machine: one of `hardcost list machines`.",
 )
+@takes("guests", EmulatorOptions)
 @takes("result", FormatOptions)
-def doctor(machine: str, result: FormatOptions) -> None:
+def doctor(machine: str, guests: EmulatorOptions, result: FormatOptions) -> None:
     """Check whether this machine can measure, and which packages are missing.
 
     Boots a guest with each instrument: insn, which counts instructions, and time, which reads the
-    clock. Exit status 1 if instructions can't be counted.
+    clock. Exit status 1 if instructions can't be counted. With --qemu, that QEMU is tried.
 
     With --machine host or ssh:USER@HOST, checks times on that machine itself: says what makes them
     noisy, and measures for a minute to find the smallest difference that is distinguishable from
@@ -31,6 +33,7 @@ def doctor(machine: str, result: FormatOptions) -> None:
 
     \b
     Examples:  hardcost doctor
+               hardcost doctor --qemu debian:13
                hardcost doctor --machine host
     """
     from auditrules.cli import results
@@ -38,7 +41,7 @@ def doctor(machine: str, result: FormatOptions) -> None:
     from hardcost.library.doctor import checks_of
     from hardcost.units import visible
 
-    checks = checks_of(machine, progress.monitor_of("auto"))
+    checks = checks_of(machine, progress.monitor_of("auto"), guests.qemu)
     if result.format == "json":
         results.print_json(checks)
     else:

@@ -71,7 +71,7 @@ def build(what: str, result: FormatOptions) -> None:
 @image.command(name="list")
 @takes("result", FormatOptions)
 def list_(result: FormatOptions) -> None:
-    """List kept packages, kernels, guests, images and snapshots with their size on disk.
+    """List kept packages, kernels, emulators, guests, images and snapshots with their size.
 
     Packages and images are what guests are made of; a snapshot is a booted guest, from which trials
     start.
@@ -100,7 +100,7 @@ def list_(result: FormatOptions) -> None:
 @click.argument("names", nargs=-1, shell_complete=completion.cached_names)
 @takes("own", _RemoveOptions)
 def remove(names: tuple[str, ...], own: _RemoveOptions) -> None:
-    """Remove packages, kernels, guests, images or snapshots from the cache.
+    """Remove packages, kernels, emulators, guests, images or snapshots from the cache.
 
     NAMES are those that `hardcost image list` prints; the beginning of a name is enough. What a run
     is using stays. Whatever is needed again is fetched or built again.

@@ -14,6 +14,7 @@ from auditrules.cli.options import ReadingOptions, mix_option, option, takes
 from auditrules.cli.verb import RuleTaker
 from hardcost.cli.command import VerbGroup
 from hardcost.cli.input import completion
+from hardcost.cli.input.options import qemu_option
 from hardcost.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class _Options:
         shell_complete=completion.kernels,
         help="The kernel whose prices apply: a bzImage, a vmlinux, or 'host' (default: Debian's).",
     )
+    qemu: str | None = qemu_option()
     cpu: str = option(
         "--cpu", metavar="MODEL", default=CPU, show_default=True, help="QEMU's processor model."
     )
@@ -115,6 +117,7 @@ def cost(texts: tuple[str, ...], own: _Options, reading: ReadingOptions) -> None
         measure=own.measure,
         kernel=own.kernel,
         cpu=own.cpu,
+        qemu=own.qemu,
         yes=own.yes,
     )
     print_cost(cost.cost(request, caller.monitor), reading.format, caller)
@@ -145,8 +148,11 @@ def _timed_on(own: _Options) -> str | None:
     on = own.fit_on if own.prices_of is None else own.prices_of
     if on == "vm" and own.prices_of is None:
         return None
-    if on is not None and (own.measure or own.kernel is not None or own.cpu != CPU):
-        raise InputError("--measure, --kernel and --cpu are about guests, and prices in ns are not")
+    of_guests = (own.measure, own.kernel is not None, own.qemu is not None, own.cpu != CPU)
+    if on is not None and any(of_guests):
+        raise InputError(
+            "--measure, --kernel, --qemu and --cpu are about guests, and prices in ns are not"
+        )
     return on
 
 

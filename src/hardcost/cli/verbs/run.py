@@ -77,7 +77,7 @@ def run(study: str, own: _Options, shared: MeasuringOptions) -> None:
                hardcost run my-study.toml --machine host --instrument time --precision 1%
                hardcost run my-rules.toml --machine ssh:root@web1 --instrument time
                hardcost run audit-rules --workload 'syscalls calls=null' --hotspots
-               hardcost run my-study.toml --workload 'syscalls calls=null+open' --format json
+               hardcost run my-study.toml --qemu debian:13 --format json
     """
     from hardcost.cli.console import progress
     from hardcost.cli.input import requests

@@ -77,6 +77,7 @@ def constants_for(
     about, measured = Constants.of_debian().about, environment.get("kernel", "another kernel")
     words = [f"--kernel {how.wanted.kernel}"] if how.wanted.kernel else []
     words += [f"--cpu {how.wanted.cpu}"] if how.wanted.cpu != about["cpu_model"] else []
+    words += [f"--qemu {how.wanted.qemu}"] if how.wanted.qemu else []
     remedy = (
         f"`hardcost rules cost --fit {' '.join([*words, 'FILE'])}` measures them in a few minutes"
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from auditrules.cost.constants import Constants
 from auditrules.load.load import Fate, load_rules
@@ -32,8 +31,8 @@ _CPU = "max"
 _MACHINE = "vm"  # whose kernel the constants are of
 
 
-def predict_gate(both: Profiles, kernel: Path | None, cpu: str, monitor: Monitor) -> Gate:
-    """Return the predicted cost of the change of rules.
+def predict_gate(both: Profiles, wanted: MachineOptions, monitor: Monitor) -> Gate:
+    """Return the predicted cost of the change of rules in the guests that are wanted.
 
     Raises:
         InputError: There are no constants for the kernel, or something else than rules changed.
@@ -50,7 +49,7 @@ def predict_gate(both: Profiles, kernel: Path | None, cpu: str, monitor: Monitor
             f"`predict` prices audit rules alone, and the change has {others[0]}",
             hint="without `predict` it is measured",
         )
-    constants, of_another = constants_for(kernel, cpu, monitor)
+    constants, of_another = constants_for(wanted, monitor)
     by = constants.auditctl
     sets = _rule_sets(both, by, changed.added, changed.removed)
     found, unknown = growths(sets, constants)
@@ -62,7 +61,7 @@ def predict_gate(both: Profiles, kernel: Path | None, cpu: str, monitor: Monitor
         raise InputError(
             f"the constants of kernel {constants.about.get('kernel')} were fitted by an earlier"
             " hardcost, and percentages need a figure that they lack",
-            hint=_fit(kernel, cpu),
+            hint=_fit(wanted),
         )
     about = constants.about
     notes = ["instructions are not time; a typical call is priced: successful, on unwatched files"]
@@ -86,35 +85,35 @@ def predict_gate(both: Profiles, kernel: Path | None, cpu: str, monitor: Monitor
     )
 
 
-def constants_for(
-    kernel: Path | None, cpu: str, monitor: Monitor
-) -> tuple[Constants, tuple[str, ...]]:
-    """Return constants for the kernel asked for, and a note if they are not its own.
+def constants_for(wanted: MachineOptions, monitor: Monitor) -> tuple[Constants, tuple[str, ...]]:
+    """Return constants for the kernel that is wanted, and a note if they are not its own.
 
     Nothing is booted.
 
     Raises:
         InputError: None were fitted to it.
     """
-    if kernel is None and cpu == _CPU:
+    wanted = MachineOptions(kernel=wanted.kernel, cpu=wanted.cpu, qemu=wanted.qemu)
+    if wanted == MachineOptions(cpu=_CPU):
         return Constants.of_debian(), ()
-    wanted = MachineOptions(kernel=kernel, cpu=cpu)
     names.check(_MACHINE, wanted)
     machine = until_done(names.make(_MACHINE, wanted, monitor))
     found, of_another = kernel_constants.constants_at_hand(machine, Cache())
     if found is None:
         environment = machine.environment(Boot())
         raise InputError(
-            f"there are no constants for kernel {environment.get('kernel')}, processor model {cpu},"
-            f" QEMU {environment.get('qemu')}; a prediction from another's would be wrong",
-            hint=_fit(kernel, cpu),
+            f"there are no constants for kernel {environment.get('kernel')}, processor model"
+            f" {wanted.cpu}, QEMU {environment.get('qemu')}; a prediction from another's would be"
+            " wrong",
+            hint=_fit(wanted),
         )
     return found, of_another
 
 
-def _fit(kernel: Path | None, cpu: str) -> str:
-    words = [f"--kernel {kernel}"] if kernel else []
-    words += [f"--cpu {cpu}"] if cpu != _CPU else []
+def _fit(wanted: MachineOptions) -> str:
+    words = [f"--kernel {wanted.kernel}"] if wanted.kernel else []
+    words += [f"--cpu {wanted.cpu}"] if wanted.cpu != _CPU else []
+    words += [f"--qemu {wanted.qemu}"] if wanted.qemu else []
     return (
         f"`hardcost rules cost --fit {' '.join([*words, 'FILE'])}` measures them in a few minutes"
     )

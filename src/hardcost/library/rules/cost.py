@@ -38,7 +38,8 @@ _LIMIT_SECONDS = 600.0  # of host time, for one measurement
 class MeasuredCostRequest(CostRequest):
     """A request for the cost of rules, which may be measured, too.
 
-    The unit is instructions on `kernel` and `cpu`, which `measure` also measures in a guest; with
+    The unit is instructions on `kernel` and `cpu` under `qemu`, as `MachineOptions` has them, which
+    `measure` also measures in a guest; with
     `timed_on`, nanoseconds on that machine. `fit` measures the prices again. `yes` lets it change
     this host, or a machine where users are logged in.
     """
@@ -49,6 +50,7 @@ class MeasuredCostRequest(CostRequest):
     measure: bool = False
     kernel: Path | None = None
     cpu: str = DEFAULT_CPU
+    qemu: str | None = None
     yes: bool = False
 
 
@@ -126,10 +128,10 @@ def _machine(name: str, monitor: Monitor, *, yes: bool) -> Machine:
 
 def _constants(request: MeasuredCostRequest, monitor: Monitor) -> tuple[Constants, Machine | None]:
     """Return the constants for the kernel, and the machine if there is need of one."""
-    kernel, cpu, fit = request.kernel, request.cpu, request.fit
-    if kernel is None and cpu == DEFAULT_CPU and not fit and not request.measure:
+    fit, cache = request.fit, Cache()
+    wanted = MachineOptions(kernel=request.kernel, cpu=request.cpu, qemu=request.qemu)
+    if wanted == MachineOptions(cpu=DEFAULT_CPU) and not fit and not request.measure:
         return Constants.of_debian(), None
-    wanted, cache = MachineOptions(kernel=kernel, cpu=cpu), Cache()
     names.check(_MACHINE, wanted)
     machine = until_done(names.make(_MACHINE, wanted, monitor))
     found, notes = (None, ()) if fit else kernel_constants.constants_at_hand(machine, cache)

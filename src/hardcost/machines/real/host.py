@@ -62,6 +62,7 @@ def check(wanted: MachineOptions) -> None:
         "--source": wanted.source,
         "--image": wanted.image,
         "--rootfs": wanted.rootfs,
+        "--qemu": wanted.qemu,
         "--cpu": None if wanted.cpu == "max" else wanted.cpu,
     }
     given = [name for name, value in options.items() if value is not None]

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 
 from hardcost.machines.check import Check, attempt, program
+from hardcost.machines.options import MachineOptions
 from hardcost.machines.real import probe_command, ssh
 from hardcost.machines.real.facts import HostFacts
 from hardcost.machines.real.host import HostReach
@@ -20,13 +21,13 @@ _FEW_PROCESSORS = 2  # with one, all else that runs comes between trials
 _CLOCKS = frozenset({"tsc", "arch_sys_counter"})
 
 
-def examine(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)
+def examine(_cache: Cache, _wanted: MachineOptions) -> Sequence[Check]:
     """Look for the programs that it takes to measure a machine from here."""
     probe = attempt("the probe", lambda: str(program_path(probe_command.PROGRAMS[0])))
     return (probe, program("setpriv", "util-linux"))
 
 
-async def try_out(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)
+async def try_out(_cache: Cache, _wanted: MachineOptions) -> Sequence[Check]:
     """Start the probe on this host, and return what makes its times noisy."""
     return await _try_machine(HostReach())
 

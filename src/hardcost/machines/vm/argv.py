@@ -11,9 +11,9 @@ from typing import Literal
 from hardcost.errors import InputError
 from hardcost.machines.vm.confinement import GuestOutput
 from hardcost.protocol.boot import Boot, Guest
+from hardcost.supply.emulators.emulator import HOST, Emulator
 from hardcost.supply.images.root_image import RootImage
 
-QEMU = "qemu-system-x86_64"
 MEMORY: dict[Guest, str] = {"small": "512M", "compiler": "512M", "debian": "2048M"}
 
 # A disk is memory that keeps its content, behind the guest's own. The kernel learns of it by its
@@ -86,7 +86,7 @@ class Recipe:
 
     `symbols` is a file with the kernel's symbols if the guest is counted by function, `programs`
     says where the code of processes lies, `qemu` is QEMU's version. They have no part in what the
-    guest is.
+    guest is. `emulator` is the QEMU that runs it.
     """
 
     hardware: Hardware
@@ -97,6 +97,7 @@ class Recipe:
     symbols: Path | None = None
     programs: str = ""
     qemu: str = ""
+    emulator: Emulator = HOST
 
 
 @dataclass(frozen=True)
@@ -254,7 +255,7 @@ def boot_words(recipe: Recipe, streams: Streams) -> list[str]:
     """Return the whole command that boots; a memory file is left behind for a snapshot."""
     keeps = not boots_afresh(recipe.boot)
     return [
-        QEMU,
+        *recipe.emulator.words(),
         *machine_words(recipe.hardware, recipe.boot, recipe.disks),
         *_memory_words(recipe.boot, streams, share="on"),
         *_disk_words(recipe.disks, keeps=keeps),
@@ -266,7 +267,7 @@ def boot_words(recipe: Recipe, streams: Streams) -> list[str]:
 def restore_words(recipe: Recipe, streams: Streams) -> list[str]:
     """Return the whole command that waits for a snapshot; writes to its memory are its own."""
     return [
-        QEMU,
+        *recipe.emulator.words(),
         *machine_words(recipe.hardware, recipe.boot, recipe.disks),
         *_memory_words(recipe.boot, streams, share="off"),
         *_disk_words(recipe.disks, keeps=False),

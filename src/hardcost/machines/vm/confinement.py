@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import functools
 import os
+import shlex
 import stat
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hardcost.errors import MachineError
-from hardcost.host.process import Guard, run
+from hardcost.host.process import Guard
 from hardcost.machines.vm.guest_user import SAME, User, take_user, ways
+from hardcost.supply.emulators.emulator import Emulator, answer
 
 KVM = Path("/dev/kvm")
 
@@ -28,10 +30,10 @@ _READS, _WRITES = 0o4, 0o6
 
 
 @functools.cache
-def sandbox_words(program: str) -> tuple[str, ...]:
+def sandbox_words(emulator: Emulator) -> tuple[str, ...]:
     """Return QEMU's words that filter its system calls; none if its build can't do that."""
     try:
-        run([program, "-sandbox", _SANDBOX, "-machine", "help"])
+        answer(emulator, "-sandbox", _SANDBOX, "-machine", "help")
     except MachineError:
         return ()
     return ("-sandbox", _SANDBOX)
@@ -122,6 +124,28 @@ class QemuFiles:
         if written:
             return self._hand_over(path, os.O_RDWR | os.O_CREAT, _WRITES, self.user.gid)
         return self._hand_over(path, os.O_RDONLY, _READS, self.user.gid)
+
+    def runnable(self, emulator: Emulator) -> Emulator:
+        """Return an emulator as its user can start it, below a folder that is handed over.
+
+        The folders above may be closed to that user: the descriptor leads past them.
+
+        Raises:
+            MachineError: It can't be opened, or its files are closed to other users.
+        """
+        if emulator.root is None:
+            return emulator
+        try:
+            closed = "" if self.user.way == "same" else emulator.closed_to_others()
+        except OSError as error:
+            raise _handing_error(emulator.root, error) from error
+        if closed:
+            raise MachineError(
+                f"QEMU runs as a user of its own, who can't get at {closed}",
+                hint=f"let every user read it: chmod -R a+rX {shlex.quote(str(emulator.root))}",
+            )
+        descriptor = self._open_file(emulator.root, os.O_PATH | os.O_DIRECTORY)
+        return replace(emulator, root=Path(f"/proc/self/fd/{descriptor}"))
 
     def close(self) -> None:
         """Close the files opened here."""

@@ -6,15 +6,13 @@ import difflib
 from collections.abc import Sequence
 
 from hardcost.errors import InputError
-from hardcost.host.install_command import install
-from hardcost.host.process import run
-from hardcost.machines.vm.argv import QEMU
+from hardcost.supply.emulators.emulator import HOST, Emulator, answer
 
 _USUAL = "max"
 
 
-def check(model: str) -> None:
-    """Check that there is a processor model; what follows a comma are features, which QEMU checks.
+def check(model: str, emulator: Emulator = HOST) -> None:
+    """Check that QEMU has a processor model; after a comma are features, which QEMU checks.
 
     Raises:
         InputError: There is none of the name.
@@ -23,7 +21,7 @@ def check(model: str) -> None:
     name = model.partition(",")[0]
     if name == _USUAL:
         return
-    known = models(run([QEMU, "-cpu", "help"], remedy=install("qemu-system-x86")))
+    known = models(answer(emulator, "-cpu", "help"))
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         meant = f"did you mean '{close[0]}'? " if close else ""

@@ -11,11 +11,14 @@ from hardcost.machines.vm import argv
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.protocol.boot import Boot
 from hardcost.supply.cache.cache import Cache
+from hardcost.supply.emulators.emulator import HOST, Emulator
 
 _KVM_DEVICE = Path("/dev/kvm")
 
 
-async def kvm_works(cache: Cache, image: Path | None, limit_seconds: float = 10) -> str | None:
+async def kvm_works(
+    cache: Cache, image: Path | None, limit_seconds: float = 10, emulator: Emulator = HOST
+) -> str | None:
     """Return None if a guest boots under KVM, else why it does not.
 
     The device file says nothing: some hosts offer a kind of KVM that hangs a stock kernel. So a
@@ -23,7 +26,7 @@ async def kvm_works(cache: Cache, image: Path | None, limit_seconds: float = 10)
     """
     if not os.access(_KVM_DEVICE, os.R_OK | os.W_OK):
         return f"{_KVM_DEVICE} is missing, or not for this user to open (group kvm)"
-    machine = VirtualMachine(cache, argv.Hardware("kvm"), image)
+    machine = VirtualMachine(cache, argv.Hardware("kvm"), image, emulator=emulator)
     machine.identity(Boot())  # fetches what is missing, which has no part in the time limit
     try:
         async with asyncio.timeout(limit_seconds):

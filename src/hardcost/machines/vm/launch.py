@@ -13,7 +13,7 @@ from typing import Protocol
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines.machine import Execution
-from hardcost.machines.vm.argv import QEMU, Recipe, Streams, boots_afresh, prevents_snapshots
+from hardcost.machines.vm.argv import Recipe, Streams, boots_afresh, prevents_snapshots
 from hardcost.machines.vm.confinement import QemuFiles, guard, sandbox_words, user_of
 from hardcost.machines.vm.content import cpio
 from hardcost.machines.vm.plugin import counting
@@ -24,6 +24,7 @@ from hardcost.protocol.plugin import stacks
 from hardcost.protocol.requests import Request
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.cache.folders import REMEDY, is_full
+from hardcost.supply.emulators.emulator import Emulator
 
 BOOT_LIMIT_SECONDS = 180.0
 SYSTEM_LIMIT_SECONDS = 900.0
@@ -75,11 +76,12 @@ async def launch_guest(  # noqa: PLR0913  (each is a thing of its own)
         cache.scratch() as scratch,
         contextlib.closing(QemuFiles(user)) as files,
     ):
-        streams = _streams(scratch, job, files)
+        streams = _streams(scratch, job, files, recipe.emulator)
         if recipe.symbols is not None:
             streams = _with_plugin(streams, recipe, recipe.symbols, job, files)
         mine = replace(
             recipe,
+            emulator=files.runnable(recipe.emulator),
             kernel=files.readable_path(recipe.kernel),
             initramfs=_initramfs(recipe, scratch, files),
             disks=tuple(
@@ -176,7 +178,9 @@ def _initramfs(recipe: Recipe, scratch: Path, files: QemuFiles) -> Path:
     return files.own_path(both)
 
 
-def _streams(scratch: Path, job: Sequence[Request], files: QemuFiles) -> Streams:
+def _streams(
+    scratch: Path, job: Sequence[Request], files: QemuFiles, emulator: Emulator
+) -> Streams:
     """Return the files through which a guest talks, made and given to its QEMU."""
     lines = "".join(json.dumps(request.as_json()) + "\n" for request in job)
     # A job's length is alike for all configurations, near enough: the probe skips the blank line.
@@ -189,5 +193,5 @@ def _streams(scratch: Path, job: Sequence[Request], files: QemuFiles) -> Streams
         serial=files.make_output(scratch / "serial"),
         job=files.own_path(scratch / "job"),
         qmp_descriptor=-1,
-        sandbox=sandbox_words(QEMU),
+        sandbox=sandbox_words(emulator),
     )

@@ -13,8 +13,6 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.host.install_command import install
-from hardcost.host.process import run
 from hardcost.machines.machine import Capabilities, Earlier, Execution
 from hardcost.machines.vm import argv, ask_kernel, boot_kernel, cold_boot, kernel_files, snapshot
 from hardcost.machines.vm.boot_parameters import KernelParameters
@@ -28,6 +26,7 @@ from hardcost.protocol.plugin.lines import add_first_line
 from hardcost.protocol.requests import Request
 from hardcost.supply.cache import built_kernels, setup_times
 from hardcost.supply.cache.cache import Cache, digest, file_digest
+from hardcost.supply.emulators.emulator import HOST, QEMU, Emulator, answer
 from hardcost.supply.images.resize import grow_image
 from hardcost.supply.images.root_image import RootImage
 from hardcost.supply.kernels.builder import Kernels
@@ -71,15 +70,18 @@ class VirtualMachine:
         roots: Roots | None = None,
         *,
         remarks: tuple[str, ...] = (),
+        emulator: Emulator = HOST,
     ) -> None:
         """Boot the kernel in `image`, else the root's own, else Debian's; or what `kernels` builds.
 
         `roots` says what Debian guests have for a root: by default Debian, made here.
-        `remarks` are what a reader has to know of all numbers.
+        `remarks` are what a reader has to know of all numbers. `emulator` is the QEMU that runs
+        the guests.
         """
         self.remarks = remarks
         self.cache = cache
         self.hardware = hardware
+        self.emulator = emulator
         self.kernels = kernels or Kernels(cache)
         self.roots = roots or DebianRoots()
         self._image = image
@@ -100,10 +102,10 @@ class VirtualMachine:
     @cached_property
     def qemu_version(self) -> str:
         """QEMU's version as it states it, with the distribution's own part."""
-        said = run([argv.QEMU, "--version"], remedy=install("qemu-system-x86"))
+        said = answer(self.emulator, "--version")
         found = _QEMU_VERSION.search(said)
         if found is None:
-            raise MachineError(f"{argv.QEMU} does not say its version: {said[:80]!r}")
+            raise MachineError(f"{QEMU} does not say its version: {said[:80]!r}")
         return found.group(1)
 
     @property
@@ -153,6 +155,7 @@ class VirtualMachine:
         plugin = {"plugin": file_digest(counting.plugin())} if boot.by_function else {}
         plugin |= {"traced": "yes"} if boot.traced else {}
         plugin |= {"lines": boot.lines} if boot.lines else {}
+        brought = {"emulator": self.emulator.identity} if self.emulator.identity else {}
         return {
             "machine": self.name,
             "qemu": self.qemu_version,
@@ -163,12 +166,14 @@ class VirtualMachine:
             "host": "" if exact else platform.node(),
             **images,
             **plugin,
+            **brought,
         }
 
     def kernel_identity(self) -> dict[str, str]:
         """Return the facts that decide what its own kernel executes, without the probe's code."""
         whole = self.identity(Boot())
-        return {key: whole[key] for key in ("qemu", "hardware", "kernel", "kernel_line")}
+        names = ("qemu", "emulator", "hardware", "kernel", "kernel_line")
+        return {key: whole[key] for key in names if key in whole}
 
     def disks(self, boot: Boot) -> tuple[RootImage, ...]:
         """Return a Debian guest's root, and Linux's source where it is wanted; made on first use.
@@ -240,7 +245,13 @@ class VirtualMachine:
     def _with(self, hardware: argv.Hardware) -> VirtualMachine:
         """Return the same machine with other hardware."""
         return VirtualMachine(
-            self.cache, hardware, self._image, self.kernels, self.roots, remarks=self.remarks
+            self.cache,
+            hardware,
+            self._image,
+            self.kernels,
+            self.roots,
+            remarks=self.remarks,
+            emulator=self.emulator,
         )
 
     def builds(self, boot: Boot) -> tuple[str, ...]:
@@ -390,7 +401,12 @@ class VirtualMachine:
                 raise MachineError("the kernel has gone from the cache since it was built")
             image = found.image
         return argv.Recipe(
-            self.hardware, boot, image, self._initramfs(boot), disks=self.disks(boot)
+            self.hardware,
+            boot,
+            image,
+            self._initramfs(boot),
+            disks=self.disks(boot),
+            emulator=self.emulator,
         )
 
     def _initramfs(self, boot: Boot) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from hardcost.machines.vm.kvm import kvm_works
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.machines.vm.supplied_machine import SuppliedMachine
 from hardcost.supply.cache.cache import Cache
+from hardcost.supply.emulators.names import check_emulator, emulator_named, is_hosts
 from hardcost.supply.images.user_root import image_file, rootfs_dir
 from hardcost.supply.kernels.builds import build_facts, built, check_builder, kernels
 from hardcost.supply.packages import host_release
@@ -26,28 +28,48 @@ __all__ = ["build_facts", "built", "check", "check_builder", "facts", "make", "r
 def check(wanted: MachineOptions) -> None:
     """Check that the host is one of those that hardcost was tried on, and the processor's model.
 
+    A QEMU that may have to be fetched is asked for its models when the machine is made.
+
     Raises:
-        InputError: QEMU has no such model.
+        InputError: There is no such QEMU, or this host's has no such model.
         MachineError: The host is none on which hardcost can measure, or QEMU is missing, which
             lists the models.
     """
     host_release.check()
-    cpu_models.check(wanted.cpu)
+    check_emulator(wanted.qemu)
+    if is_hosts(wanted.qemu):
+        cpu_models.check(wanted.cpu)
 
 
 async def make(wanted: MachineOptions, listener: Listener) -> VirtualMachine:
     """Return the machine: under the instruction counter if it is to be exact, else under KVM.
 
     Raises:
-        MachineError: Times are wanted of a processor, and KVM is not usable.
+        InputError: There is no such QEMU, or it has no such processor model.
+        MachineError: Times are wanted of a processor, and KVM is not usable; or the QEMU can't be
+            fetched.
     """
     cache = Cache()
+    emulator = await asyncio.to_thread(emulator_named, cache, wanted.qemu, listener.note)
+    cpu_models.check(wanted.cpu, emulator)
+
+    def machine(hardware: Hardware, *remarks: str) -> VirtualMachine:
+        return VirtualMachine(
+            cache,
+            hardware,
+            wanted.kernel,
+            kernels(cache, listener, wanted.source, unconfined=wanted.unconfined),
+            roots(wanted.image, wanted.rootfs, listener),
+            remarks=remarks,
+            emulator=emulator,
+        )
+
     if wanted.exact:
-        return _machine(cache, Hardware("icount", wanted.cpu), wanted, listener)
+        return machine(Hardware("icount", wanted.cpu))
     listener.note("trying a guest under KVM …")
-    why_not = await kvm_works(cache, wanted.kernel)
+    why_not = await kvm_works(cache, wanted.kernel, emulator=emulator)
     if why_not is None:
-        return _machine(cache, Hardware("kvm", "host"), wanted, listener)
+        return machine(Hardware("kvm", "host"))
     if not wanted.emulated_time:
         raise MachineError(
             "times can't be itemised here: KVM is not usable, and an emulator's times say nothing"
@@ -58,7 +80,7 @@ async def make(wanted: MachineOptions, listener: Listener) -> VirtualMachine:
     emulated = (
         f"these times are an emulator's, not a processor's: KVM is not usable here ({why_not})"
     )
-    return _machine(cache, Hardware("tcg", wanted.cpu), wanted, listener, emulated)
+    return machine(Hardware("tcg", wanted.cpu), emulated)
 
 
 def facts() -> dict[str, str]:
@@ -82,16 +104,3 @@ def roots(image: Path | None, rootfs: Path | None, listener: Listener) -> Roots:
     if rootfs is not None:
         return OwnRoots(lambda cache: rootfs_dir(rootfs, cache))
     return DebianRoots(listener.underway)
-
-
-def _machine(
-    cache: Cache, hardware: Hardware, wanted: MachineOptions, listener: Listener, *remarks: str
-) -> VirtualMachine:
-    return VirtualMachine(
-        cache,
-        hardware,
-        wanted.kernel,
-        kernels(cache, listener, wanted.source, unconfined=wanted.unconfined),
-        roots(wanted.image, wanted.rootfs, listener),
-        remarks=remarks,
-    )

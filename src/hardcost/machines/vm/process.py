@@ -18,9 +18,10 @@ from hardcost.errors import MachineError, TrialError
 from hardcost.host.install_command import install
 from hardcost.host.output import BoundedOutput
 from hardcost.host.process import Guard, kill, running
-from hardcost.machines.vm.argv import QEMU, Streams
+from hardcost.machines.vm.argv import Streams
 from hardcost.machines.vm.confinement import QemuFiles
 from hardcost.machines.vm.time_limit import Standstill, StoodStillError, limit_guest_time
+from hardcost.supply.emulators.emulator import QEMU
 
 REMEDY = install("qemu-system-x86")
 _REASONS = ("Kernel panic", "hardcost-probe: ")  # what begins a console's words on why it ended

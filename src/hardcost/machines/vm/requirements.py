@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hardcost.errors import HardcostError, MachineError
 from hardcost.host import compiler, process, sandbox
 from hardcost.host.install_command import install
 from hardcost.machines.check import Check, attempt, program
+from hardcost.machines.options import MachineOptions
 from hardcost.machines.vm import confinement, guest_user
-from hardcost.machines.vm.argv import QEMU, Hardware
+from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.content import initramfs
 from hardcost.machines.vm.kvm import kvm_works
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.protocol.boot import Boot
 from hardcost.supply.cache.cache import Cache
+from hardcost.supply.emulators.debian import fetchable, is_here
+from hardcost.supply.emulators.emulator import QEMU, Emulator
+from hardcost.supply.emulators.names import emulator_named
 from hardcost.supply.images import debian, user_namespace
 from hardcost.supply.kernels import source
 from hardcost.supply.packages import host_release
@@ -31,13 +35,19 @@ _ONE = {
 }
 
 
-def examine(cache: Cache) -> Sequence[Check]:
-    """Look at programs, packages and what guests are made of; nothing is booted."""
-    machine = VirtualMachine(cache, Hardware("icount"))
+def examine(cache: Cache, wanted: MachineOptions) -> Sequence[Check]:
+    """Look at programs, packages and what guests are made of; nothing is booted.
+
+    Raises:
+        HardcostError: The QEMU that is wanted can't be had.
+    """
+    emulator = _emulator(cache, wanted)
+    machine = VirtualMachine(cache, Hardware("icount"), emulator=emulator)
     return (
         program("setpriv", "util-linux"),
         attempt("QEMU", lambda: machine.qemu_version),
-        _confinement(),
+        *_fetchable(cache),
+        _confinement(emulator),
         _users(),
         attempt(
             "the probe", lambda: f"{initramfs.probe_binary()}, built with {initramfs.toolchain()}"
@@ -51,17 +61,33 @@ def examine(cache: Cache) -> Sequence[Check]:
     )
 
 
-async def try_out(cache: Cache) -> Sequence[Check]:
-    """Boot a guest under the instruction counter, and one under KVM."""
-    return (await _exact(cache), await _kvm(cache))
+async def try_out(cache: Cache, wanted: MachineOptions) -> Sequence[Check]:
+    """Boot a guest under the instruction counter, and one under KVM.
+
+    Raises:
+        HardcostError: The QEMU that is wanted can't be had.
+    """
+    emulator = _emulator(cache, wanted)
+    return (await _exact(cache, emulator), await _kvm(cache, emulator))
 
 
-def _confinement() -> Check:
+def _emulator(cache: Cache, wanted: MachineOptions) -> Emulator:
+    return emulator_named(cache, wanted.qemu, lambda _note: None)
+
+
+def _fetchable(cache: Cache) -> Iterator[Check]:
+    """Say which QEMUs can be fetched; none is a condition of measuring."""
+    for one in fetchable():
+        kept = "in the cache" if is_here(cache, one) else "fetched when it is first used"
+        yield Check(f"--qemu {one.name}", ok=True, found=f"{one.title}: {kept}", needed=False)
+
+
+def _confinement(emulator: Emulator) -> Check:
     """Say what keeps QEMU from the host; it is no condition of measuring."""
     name = "QEMU kept apart"
-    if process.find_program(QEMU) is None:
+    if emulator.root is None and process.find_program(QEMU) is None:
         return Check(name, ok=False, found="there is no QEMU", needed=False)
-    filtered = bool(confinement.sandbox_words(QEMU))
+    filtered = bool(confinement.sandbox_words(emulator))
     calls = "its system calls are filtered" if filtered else "its build can't filter system calls"
     remedy = "install a QEMU that is built with seccomp, as Debian's is"
     return Check(name, filtered, calls, remedy, needed=False)
@@ -123,10 +149,10 @@ def _converting() -> Check:
     return replace(check, needed=False, found=said)
 
 
-async def _exact(cache: Cache) -> Check:
+async def _exact(cache: Cache, emulator: Emulator) -> Check:
     name = "instrument insn"
     try:
-        machine = VirtualMachine(cache, Hardware("icount"))
+        machine = VirtualMachine(cache, Hardware("icount"), emulator=emulator)
         execution = await machine.execute(Boot(), (), _LIMIT_SECONDS)
     except HardcostError as error:
         return Check.of(name, error)
@@ -134,8 +160,8 @@ async def _exact(cache: Cache) -> Check:
     return Check(name, ok=True, found=f"a guest booted; from restore to end {seconds:.2f} s")
 
 
-async def _kvm(cache: Cache) -> Check:
-    why_not = await kvm_works(cache, None)
+async def _kvm(cache: Cache, emulator: Emulator) -> Check:
+    why_not = await kvm_works(cache, None, emulator=emulator)
     found = "a guest booted under KVM" if why_not is None else f"{why_not}"
     remedy = (
         "without KVM `--instrument time` reads an emulator's times, and `hardcost bill` refuses to"

@@ -1,4 +1,4 @@
-"""The cache: packages, sources, kernels, guests, snapshots, each in a folder named by its content.
+"""The cache: packages, sources, kernels, emulators, guests, each in a folder named by its content.
 
 A folder is filled elsewhere and renamed into its place, so that it is always complete, whatever
 interrupts hardcost; it is renamed away before it is removed. A lock file for each folder keeps two
@@ -36,6 +36,7 @@ KINDS = (
     "sources",
     "builds",
     "kernels",
+    "emulators",
     "guests",
     "images",
     "snapshots",

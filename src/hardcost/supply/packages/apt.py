@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hardcost.errors import MachineError
@@ -12,10 +12,12 @@ from hardcost.host.process import run
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.packages.apt_sources import debian_sources
 from hardcost.supply.packages.host_release import HostRelease
+from hardcost.supply.packages.version import key
 
 _REMEDY = "apt-get update, then try again; hardcost takes packages from apt's own sources"
 _DEPENDS = re.compile(r"^\s*Depends:\s+(\S+)", re.MULTILINE)
 _POLICY = re.compile(r"^(\S+):\n(?: .*\n)*?  Candidate: (?!\(none\))\S", re.MULTILINE)
+_MADISON = re.compile(r"^ *(\S+) \| +(\S+) \| .* Packages$", re.MULTILINE)
 
 
 class Apt:
@@ -83,6 +85,35 @@ class Apt:
             raise MachineError(f"apt downloaded nothing for {package}", hint=_REMEDY)
         return archives[0]
 
+    def versions(self, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return the versions of packages that its lists have, the newest first.
+
+        What is installed has no part in that. A package that the lists lack is left out.
+        """
+        if self._codename is not None and not self._own.is_dir():
+            return {}
+        return offered_versions(run(["apt-cache", *self._options(), "madison", "--", *names]))
+
+    def download_all(self, wanted: Mapping[str, str], folder: Path) -> None:
+        """Download packages, each in the version given for its name, into `folder`.
+
+        Each file's name is the package's and an underscore, and what apt adds.
+
+        Raises:
+            MachineError: One of them can't be fetched.
+        """
+        named = [f"{name}={version}" for name, version in wanted.items()]
+        words = ["apt-get", *self._options(), "download", "--", *named]
+        run(words, folder=folder, remedy=_REMEDY)
+
+    def refresh(self) -> None:
+        """Fetch the lists of packages.
+
+        Raises:
+            MachineError: They can't be fetched.
+        """
+        self._fetch_lists()
+
     @property
     def title(self) -> str:
         """The release of these packages."""
@@ -135,3 +166,11 @@ class Apt:
 def candidates(policy: str) -> frozenset[str]:
     """Return the packages that apt could install, from the output of `apt-cache policy`."""
     return frozenset(_POLICY.findall(policy))
+
+
+def offered_versions(madison: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the versions of each package, the newest first, from `apt-cache madison`."""
+    found: dict[str, set[str]] = {}
+    for name, version in _MADISON.findall(madison):
+        found.setdefault(name, set()).add(version)
+    return {name: tuple(sorted(each, key=key, reverse=True)) for name, each in found.items()}

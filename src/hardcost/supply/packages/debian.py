@@ -104,6 +104,33 @@ def offer(cache: Cache, package: str, elsewhere: str | None = None) -> str:
     return f"{chosen} of {packages.title}"
 
 
+def release_packages(cache: Cache, codename: str) -> Apt | DebianArchive:
+    """Return the packages of a release of Debian, out of Debian's own sources alone.
+
+    Raises:
+        MachineError: This host has no way to them.
+    """
+    return _packages(cache, host_release.check(), codename)
+
+
+def unpacked(archive: Path, package: str, folder: Path) -> str:
+    """Unpack a package into a folder, which may hold others already; return its version.
+
+    Raises:
+        MachineError: It is damaged, or another package.
+        OSError: The disk is full.
+    """
+    try:
+        said = unpack.unpack(archive, folder)
+    except DamagedError as error:
+        raise MachineError(f"the package {package} can't be unpacked: {error}") from error
+    if said.get("Package") != package:
+        raise MachineError(
+            f"the package {said.get('Package')} came for {package}; please report this"
+        )
+    return said.get("Version", "")
+
+
 def current_kernel(cache: Cache) -> str:
     """Return the package of the host's release that is Debian's current kernel.
 
@@ -246,15 +273,7 @@ def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[st
 
     def fill(folder: Path) -> None:
         archive = _release_offering(cache, (chosen,), elsewhere)[0].download(chosen, folder, before)
-        try:
-            said = unpack.unpack(archive, folder / "files")
-        except DamagedError as error:
-            raise MachineError(f"the package {chosen} can't be unpacked: {error}") from error
-        if said.get("Package") != chosen:
-            raise MachineError(
-                f"the package {said.get('Package')} came for {chosen}; please report this"
-            )
-        (folder / _VERSION).write_text(said.get("Version", ""))
+        (folder / _VERSION).write_text(unpacked(archive, chosen, folder / "files"))
         archive.unlink()  # the cache need not hold its content twice
 
     title = f"Debian package {chosen}"

@@ -120,6 +120,36 @@ class DebianArchive:
         path.write_bytes(content)
         return path
 
+    def versions(self, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return the version of each package that the lists in the cache have.
+
+        A package that they lack is left out.
+        """
+        known = self._known_offers()
+        return {name: (known[name].version,) for name in names if name in known}
+
+    def download_all(self, wanted: Mapping[str, str], folder: Path) -> None:
+        """Download packages, each in the version given for its name, into `folder`.
+
+        Each file's name is the package's and an underscore, and the version's.
+
+        Raises:
+            MachineError: One can't be fetched, is not what it must be, or has another version.
+        """
+        for name, version in wanted.items():
+            offer = self._known_offers().get(name)
+            if offer is None or offer.version != version:
+                raise MachineError(f"{self.title} has no {name} {version}", hint=_REMEDY)
+            (folder / f"{name}_{version}.deb").write_bytes(_package(offer))
+
+    def refresh(self) -> None:
+        """Fetch the lists of packages.
+
+        Raises:
+            MachineError: They can't be fetched, or are not Debian's.
+        """
+        self._fetch_offers()
+
     def _known_offers(self) -> Mapping[str, _Offer]:
         """Return the packages of the lists in the cache; none where they are missing or damaged."""
         if self._offers is None:
