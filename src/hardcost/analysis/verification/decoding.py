@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.float64]
 
 _FEW = 2  # columns to be tried together
-_MOST_COLUMNS = 64  # of which so many are: each two of them
+_MOST_COLUMNS = 64  # of more, no two are tried together, nor one with a control
 _MISS = 1 / 20  # of what is explained: three that act together are taken for pairs
 _SPARE = 2  # groups beyond the wrong controls: with fewer, any control could be one
 _OUTSIDE = 0.1  # of a column, which chance may turn out of the space
@@ -106,7 +106,7 @@ def explain_by_few(off: Numbers, shares: Numbers, within: Numbers) -> SharedSavi
     useful = [int(one) for one in np.flatnonzero(np.abs(shares).max(axis=0, initial=0) > 0)]
     for number in range(1, most + 1):
         if number > 1 and len(useful) > _MOST_COLUMNS:
-            break
+            return SharedSavings({})
         best = SharedSavings({}, miss=math.inf)
         for chosen in itertools.combinations(useful, number):
             columns = shares[:, chosen]
