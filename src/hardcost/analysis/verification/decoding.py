@@ -116,9 +116,9 @@ def explain_by_few(off: Numbers, shares: Numbers, within: Numbers) -> SharedSavi
                 best = SharedSavings(dict(zip(chosen, map(float, sizes), strict=True)), miss=miss)
         if best.miss <= allowed:
             return best
-    return (
-        _explain_with_control(off, shares[:, useful], within) if most == _FEW else SharedSavings({})
-    )
+    if most < _FEW or len(useful) > _MOST_COLUMNS:
+        return SharedSavings({})
+    return _explain_with_control(off, shares[:, useful], within)
 
 
 def _explain_with_control(off: Numbers, shares: Numbers, within: Numbers) -> SharedSavings:
