@@ -139,16 +139,18 @@ class Expectations:
 
     def allowance(self, group: Group, metric: MetricId) -> float:
         """Return by how much a group may save other than expected, by chance."""
-        saved, corrected = self.groups[group][metric], len(self.corrected(group, metric))
-        half = max(saved.high - saved.value, saved.value - saved.low)
-        return max(HALF, math.sqrt(1 + corrected) * max(self.least(metric), half))
+        return max(HALF, self._chance_of(group, metric))
 
     def half(self, group: Group, metric: MetricId) -> float:
         """Return to within what a group that is in order confirms its sum."""
+        return on_grid(self._chance_of(group, metric))
+
+    def _chance_of(self, group: Group, metric: MetricId) -> float:
+        """Return what chance does to a group's sum: each measured saving in it has a part."""
         saved = self.groups[group][metric]
         wider = math.sqrt(1 + len(self.corrected(group, metric)))
         spread = max(saved.high - saved.value, saved.value - saved.low)
-        return on_grid(wider * max(self.least(metric), spread))
+        return wider * max(self.least(metric), spread)
 
     def corrected(self, group: Group, metric: MetricId) -> list[int]:
         """Return a group's controls whose prediction was found to be wrong."""

@@ -224,12 +224,7 @@ class _Questions:
         """
         if not self.task.alone:
             return ()
-        left = (
-            2 * len(self.task.controls)
-            - len(self._now.groups)
-            - len(self._now.single)
-            - len(self._alone)
-        )
+        left = 2 * len(self.task.controls) - self._asked - len(self._now.single)
         wanted = [one for one in controls if one not in self._alone][: max(left, 0)]
         self._alone |= set(wanted)
         return tuple(wanted)
@@ -324,7 +319,10 @@ class _Questions:
         return everywhere or bool(np.ptp(beyond) <= 1)
 
     def _explain_alike(self, metric: MetricId) -> bool:
-        """Set aside the other groups that are off if two controls acting together explain all."""
+        """Set aside the other groups that are off if two controls acting together explain all.
+
+        Return whether none is off any more.
+        """
         off = self._now.off(metric)
         if not off:
             return True

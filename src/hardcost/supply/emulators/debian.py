@@ -135,15 +135,19 @@ def _fetch(cache: Cache, wanted: DebianQemu, folder: Path) -> Mapping[str, str]:
     """Download its packages and return their versions; with fresh lists if old ones won't do."""
     source = release_packages(cache, wanted.release.codename)
     names = (*wanted.release.packages, *wanted.release.libraries)
-    try:
+
+    def download() -> Mapping[str, str]:
         versions = choose_versions(wanted, source.versions(names))
         source.download_all(versions, folder)
+        return versions
+
+    try:
+        versions = download()
     except (InputError, MachineError):
         source.refresh()
         for left in folder.iterdir():
             left.unlink()
-        versions = choose_versions(wanted, source.versions(names))
-        source.download_all(versions, folder)
+        versions = download()
     if wanted.version is None:
         for name, one in wanted.release.packages.items():
             _check_digest(_archive(folder, name), name, one.sha256)
