@@ -14,6 +14,7 @@ from hardcost.calibration.baseline import measure_without_rules
 from hardcost.calibration.experiments import DIRECTORY, FILES, experiments
 from hardcost.calibration.fit import fit
 from hardcost.machines.machine import Machine
+from hardcost.machines.options import MachineOptions
 from hardcost.protocol.boot import Boot
 from hardcost.supply.cache.cache import Cache, digest
 from hardcost.supply.packages import debian
@@ -93,6 +94,17 @@ def constants_of_record(
         return found if fits(found, environment) else None
     shipped = Constants.of_debian()
     return shipped if fits(shipped, environment) else None
+
+
+def fit_remedy(wanted: MachineOptions) -> str:
+    """Return the command that fits constants to the guests that are wanted, as a remedy."""
+    usual = Constants.of_debian().about["cpu_model"]
+    words = [f"--kernel {wanted.kernel}"] if wanted.kernel else []
+    words += [f"--cpu {wanted.cpu}"] if wanted.cpu != usual else []
+    words += [f"--qemu {wanted.qemu}"] if wanted.qemu else []
+    return (
+        f"`hardcost rules cost --fit {' '.join([*words, 'FILE'])}` measures them in a few minutes"
+    )
 
 
 def _series(about: Mapping[str, str]) -> str:

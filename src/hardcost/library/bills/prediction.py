@@ -75,12 +75,7 @@ def constants_for(
     if found is not None:
         return found, kernel_constants.note_other_release(found, environment)
     about, measured = Constants.of_debian().about, environment.get("kernel", "another kernel")
-    words = [f"--kernel {how.wanted.kernel}"] if how.wanted.kernel else []
-    words += [f"--cpu {how.wanted.cpu}"] if how.wanted.cpu != about["cpu_model"] else []
-    words += [f"--qemu {how.wanted.qemu}"] if how.wanted.qemu else []
-    remedy = (
-        f"`hardcost rules cost --fit {' '.join([*words, 'FILE'])}` measures them in a few minutes"
-    )
+    remedy = kernel_constants.fit_remedy(how.wanted)
     if machine.environment(Boot())["kernel"] != measured:
         remedy = "there are none for a kernel that was built for a bill"
     return None, (

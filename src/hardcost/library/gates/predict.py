@@ -61,7 +61,7 @@ def predict_gate(both: Profiles, wanted: MachineOptions, monitor: Monitor) -> Ga
         raise InputError(
             f"the constants of kernel {constants.about.get('kernel')} were fitted by an earlier"
             " hardcost, and percentages need a figure that they lack",
-            hint=_fit(wanted),
+            hint=kernel_constants.fit_remedy(wanted),
         )
     about = constants.about
     notes = ["instructions are not time; a typical call is priced: successful, on unwatched files"]
@@ -105,18 +105,9 @@ def constants_for(wanted: MachineOptions, monitor: Monitor) -> tuple[Constants, 
             f"there are no constants for kernel {environment.get('kernel')}, processor model"
             f" {wanted.cpu}, QEMU {environment.get('qemu')}; a prediction from another's would be"
             " wrong",
-            hint=_fit(wanted),
+            hint=kernel_constants.fit_remedy(wanted),
         )
     return found, of_another
-
-
-def _fit(wanted: MachineOptions) -> str:
-    words = [f"--kernel {wanted.kernel}"] if wanted.kernel else []
-    words += [f"--cpu {wanted.cpu}"] if wanted.cpu != _CPU else []
-    words += [f"--qemu {wanted.qemu}"] if wanted.qemu else []
-    return (
-        f"`hardcost rules cost --fit {' '.join([*words, 'FILE'])}` measures them in a few minutes"
-    )
 
 
 def _rule_sets(
