@@ -9,6 +9,7 @@
 //! - `system_log.rs`: `/dev/log`, to which auditctl complains
 //! - `kcore.rs`: variables of the kernel, read from its memory
 //! - `mount_options.rs`: mount options as names and flags
+//! - `parallel_clock.rs`: the clock of several emulated processors, which the probe keeps
 //! - `syscall_entry.rs`: calls by `syscall` and by `int 0x80`
 //!
 //! auditctl itself is run by `crates/probe/src/audit/auditctl.rs`.
@@ -17,6 +18,7 @@ pub mod audit_daemon;
 pub mod kcore;
 pub mod mount_options;
 pub mod netlink;
+pub mod parallel_clock;
 pub mod rule_paths;
 pub mod syscall_entry;
 pub mod system_log;

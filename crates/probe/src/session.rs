@@ -11,6 +11,8 @@ use crate::audit::{self, AuditDaemon, AuditctlOutput};
 use crate::error::{Context, Error, Result};
 use crate::file_requests::{self, Owner};
 use crate::guest::busy_loop::BusyLoop;
+use crate::guest::parallel::processors::Measured;
+use crate::guest::parallel::session::Parallel;
 use crate::log_counts;
 use crate::machine::Machine;
 use crate::measure::calls::{self, Conditions};
@@ -41,6 +43,9 @@ pub struct Session {
     busy_loop: Option<BusyLoop>,
     /// The processors to measure on.
     processors: Processors,
+    /// The measured ones of a guest that has several, and what they do once that was asked for.
+    several: Option<Measured>,
+    parallel: Option<Parallel>,
     out: AnswerStream,
 }
 
@@ -57,6 +62,8 @@ impl Session {
             seconds: job_timeout::HALF_A_DAY,
             busy_loop: None,
             processors: Processors::default(),
+            several: None,
+            parallel: None,
             out: AnswerStream::new(out),
         }
     }
@@ -74,6 +81,11 @@ impl Session {
     /// The same with those processors.
     pub fn on(self, processors: Processors) -> Self {
         Self { processors, ..self }
+    }
+
+    /// The same in a guest with several measured processors.
+    pub fn with_several(self, several: Option<Measured>) -> Self {
+        Self { several, ..self }
     }
 
     /// Writes one answer.
@@ -181,6 +193,7 @@ impl Session {
             Request::Await { name, until, limit } => {
                 whole_system::until(name, until, limit, &mut self.parts().0)?
             }
+            Request::Parallel { turns } => self.start_parallel(turns)?,
             Request::DropCaches {} => file_requests::drop_caches()?,
             Request::Perturb { number } => {
                 self.perturbed = Perturbed::by(number, machine)?;
@@ -190,6 +203,16 @@ impl Session {
             Request::Unwatch {} => self.end_recording()?,
         };
         self.write(&answer)
+    }
+
+    fn start_parallel(&mut self, turns: u32) -> Result<Answer> {
+        let several = self.several.filter(|_| self.parallel.is_none());
+        let Some(measured) = several else {
+            return Err(Error::Other("no several processors, or they are at work already".into()));
+        };
+        let (parallel, started) = Parallel::start(measured, turns)?;
+        self.parallel = Some(parallel);
+        Ok(Answer::Parallel(started))
     }
 
     fn begin_recording(&mut self, what: &[What], period: u64) -> Result<Answer> {
@@ -225,6 +248,7 @@ impl Session {
             services: &mut self.services,
             perturbation: self.perturbed.perturbation,
             busy_loop: self.busy_loop.as_ref(),
+            parallel: self.parallel.as_ref(),
         };
         (background, &mut self.out)
     }

@@ -10,6 +10,8 @@
 //! This file has the begin and end of windows, the switch of processes, and the choice between a
 //! remembered step and one that is worked out. In `follower/`:
 //!
+//! - `processor.rs`: what is followed of each processor; `turns.rs`: whose turn it is, and where the
+//!   others are when a window begins or ends
 //! - `state_graph.rs`: remembers where each step from block to block led, and how many
 //! - `cacheable_steps.rs`: which steps may be remembered
 //! - `stack_changes.rs`: how the stack changes between two blocks with a callback
@@ -18,15 +20,18 @@
 //! - `scheduler_events.rs`: for a trace, which process ran, woke or answered which
 //! - `report.rs`: the text of all results
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use crate::code::block::{Block, BlockNumber};
 use crate::code::block_counters::{CounterDeltas, Executed, SkippedBetween, executed};
 use crate::code::numbered_blocks::NumberedBlocks;
 use crate::code::skipped_blocks::SkippedBlocks;
+use crate::follower::processor::Processor;
 use crate::follower::scheduler_events::SchedulerEvents;
-use crate::follower::state_graph::{StateGraph, StateId, StateWalk};
+use crate::follower::state_graph::{StateId, StateWalk};
 use crate::process_names::{ProcessNames, Read};
 use crate::stacks::call_stack::CallStack;
 use crate::stacks::call_tree::{Label, Node};
@@ -36,11 +41,13 @@ use crate::trace_points::AccessPurpose;
 
 mod cacheable_steps;
 mod kernel_state_counts;
+mod processor;
 mod report;
 mod scheduler_events;
 mod skipped_code;
 mod stack_changes;
 pub mod state_graph;
+mod turns;
 
 /// The size and alignment of a process's stack in the kernel.
 const STACK: u64 = 16 << 10;
@@ -48,28 +55,22 @@ const NAMELESS: &str = "[unknown]";
 
 /// Follows a guest.
 pub struct Follower {
-    walk: &'static StateWalk,
+    /// The walks of all processors that are followed.
+    pub walks: &'static [StateWalk],
+    /// The processor whose turn it is, and the others.
+    on: Box<Processor>,
+    resting: Vec<Option<Box<Processor>>>,
     /// The blocks with a callback.
     pub blocks: NumberedBlocks,
     /// The blocks without one.
     pub skipped: SkippedBlocks,
-    graph: StateGraph,
-    /// The current state, or the last one that was looked up; `None` outside of windows.
-    at: Option<StateId>,
     /// The symbols of the guest's code.
     pub symbols: Symbols,
     read: Read,
     names: Option<ProcessNames>,
     frames: Frames,
+    /// The stacks of processes that do not run, by the address of each one's stack in the kernel.
     call_stacks: BTreeMap<u64, CallStack>,
-    current: CallStack,
-    /// The address of the running process's stack in the kernel; 0: not known yet.
-    stack: u64,
-    /// The address of the next process's stack, from its first use to the moment when that process
-    /// resumes.
-    next_stack: Option<u64>,
-    /// Outside of windows: the number of instructions of the running block, if it reads the clock.
-    reading: Option<u64>,
     /// How many clock readings there were, and how many are ignored.
     readings: u64,
     skip: u64,
@@ -81,24 +82,20 @@ pub struct Follower {
 
 impl Follower {
     /// A follower that ignores so many clock readings. `read` reads the guest's memory.
-    pub fn new(symbols: Symbols, read: Read, skip: u64, walk: &'static StateWalk) -> Self {
+    pub fn new(symbols: Symbols, read: Read, skip: u64, walks: &'static [StateWalk]) -> Self {
         let scheduler_events = (!symbols.trace_points.is_empty()).then(SchedulerEvents::default);
         Self {
-            walk,
+            walks,
+            on: Box::new(Processor::new(0, &walks[0])),
+            resting: processor::resting(walks).collect(),
             blocks: NumberedBlocks::default(),
             skipped: SkippedBlocks::default(),
-            graph: StateGraph::new(walk),
-            at: None,
             symbols,
             read,
             scheduler_events,
             names: None,
             frames: Frames::new(),
             call_stacks: BTreeMap::new(),
-            current: CallStack::default(),
-            stack: 0,
-            next_stack: None,
-            reading: None,
             readings: 0,
             skip,
             idle: 0,
@@ -109,16 +106,17 @@ impl Follower {
     /// A block with a callback begins.
     pub fn block(&mut self, block: BlockNumber) {
         let block = self.blocks.get(block);
-        let deltas = self.walk.counters.take();
-        match self.graph.at().or(self.at) {
+        let deltas = self.on.walk.counters.take();
+        match self.on.state() {
             Some(from) => self.follow_step(from, deltas, block),
+            None if self.on.joins => self.join(deltas, block),
             None => self.block_outside_window(deltas, block),
         }
     }
 
     /// A block begins after that of another state.
     fn follow_step(&mut self, from: StateId, deltas: CounterDeltas, block: &'static Block) {
-        let key = self.graph.key(from);
+        let key = self.on.graph.key(from);
         let previous = key.block;
         let begun = deltas.begun();
         let skipped = begun.saturating_sub(previous.count.into());
@@ -128,16 +126,18 @@ impl Follower {
         } else {
             executed(previous, deltas, block)
         };
-        let kernel_entry = self.walk.kernel_entry.get();
-        self.current = key.call_stack.with_entry(&self.frames, kernel_entry);
+        let kernel_entry = self.on.walk.kernel_entry.get();
+        self.on.current = key.call_stack.with_entry(&self.frames, kernel_entry);
         self.executes(executed.count.into());
         if executed.is_whole {
-            self.graph.visit(from);
+            self.on.graph.visit(from);
         }
         let times = u64::from(!executed.is_whole);
-        self.current.run(&mut self.frames, previous, executed.count, times);
+        self.on.current.run(&mut self.frames, previous, executed.count, times);
         if previous.is_mark && executed.is_whole {
-            self.scheduler_events.iter_mut().for_each(|events| events.reads(self.walk.total.get()));
+            self.scheduler_events
+                .iter_mut()
+                .for_each(|events| events.reads(self.on.walk.total.get()));
         }
         if previous.is_reading && executed.is_whole {
             self.readings += 1;
@@ -155,12 +155,12 @@ impl Follower {
             self.pass(previous, executed, block);
         }
         let next = self.begin_block(block);
-        if self.graph.is_full() {
+        if self.on.graph.is_full() {
             // Neither of the two states is used any more.
-            self.graph.clear(&mut self.frames);
-            let next = self.graph.state(&self.frames, self.current, block);
-            self.at = Some(next);
-            self.graph.set_current(self.graph.at().map(|_| next));
+            self.on.graph.clear(&mut self.frames);
+            let next = self.on.graph.state(&self.frames, self.on.current, block);
+            self.on.at = Some(next);
+            self.on.graph.set_current(self.on.graph.at().map(|_| next));
         } else if executed.is_whole && !is_switch {
             self.cache_step(from, SkippedBetween::of(others, in_kernel), next);
         }
@@ -168,27 +168,24 @@ impl Follower {
 
     /// So many instructions were executed.
     fn executes(&self, instructions: u64) {
-        self.walk.total.set(self.walk.total.get() + instructions);
+        self.on.walk.total.set(self.on.walk.total.get() + instructions);
     }
 
     /// A block begins outside of windows.
     fn block_outside_window(&mut self, deltas: CounterDeltas, block: &'static Block) {
-        if let Some(count) = self.reading.take() {
-            let begun = deltas.begun();
-            if begun >= count {
+        if let Some(reading) = self.on.reading.take() {
+            let count = reading.count.into();
+            if deltas.begun() >= count {
                 self.readings += 1;
                 if self.begins_window() {
                     self.begin_window();
-                    if begun > count {
-                        self.count_skipped(begun - count, deltas.kernel > 0, block);
-                    }
-                    self.begin_block(block);
+                    self.join(CounterDeltas { programs: deltas.programs - count, ..deltas }, block);
                     return;
                 }
             }
         }
-        self.reading = block.is_reading.then_some(block.count.into());
-        self.walk.is_outside_window.set(!block.is_reading);
+        self.on.reading = block.is_reading.then_some(block);
+        self.on.walk.is_outside_window.set(!block.is_reading);
     }
 
     /// Whether the latest reading begins a window to count in.
@@ -200,54 +197,53 @@ impl Follower {
     /// That block runs from here on.
     fn begin_block(&mut self, block: &'static Block) -> StateId {
         let label = self.label(block);
-        self.current.set_function(&mut self.frames, label);
+        self.on.current.set_function(&mut self.frames, label);
         self.note_role(block);
         if let Some(events) = &mut self.scheduler_events {
-            let node = self.current.whole_node(&mut self.frames);
-            events.begins(&self.symbols.trace_points, block.start, self.walk.total.get(), node);
+            let node = self.on.current.whole_node(&mut self.frames);
+            events.begins(&self.symbols.trace_points, block.start, self.on.walk.total.get(), node);
         }
-        self.graph.set_kernel_entry(&mut self.frames, self.current.kernel_entry());
-        let state = self.graph.state(&self.frames, self.current, block);
-        self.at = Some(state);
-        self.walk.is_outside_window.set(false);
-        self.graph.set_current(self.at);
+        self.on.graph.set_kernel_entry(&mut self.frames, self.on.current.kernel_entry());
+        let state = self.on.graph.state(&self.frames, self.on.current, block);
+        self.on.at = Some(state);
+        self.on.walk.is_outside_window.set(false);
+        self.on.graph.set_current(self.on.at);
         state
     }
 
-    /// The processor is idle.
+    /// A processor is idle. Time is skipped only where it is the only one.
     pub fn count_idle(&mut self) {
-        self.idle += u64::from(self.at.is_some());
+        self.idle += u64::from(self.on.at.is_some() && self.resting.len() < 2);
     }
 
     /// The running process pushes to its stack, before the switch to another process.
     pub fn push(&mut self, address: u64) {
-        self.stack = address & !(STACK - 1);
+        self.on.stack = address & !(STACK - 1);
     }
 
     /// The next process pops from its stack.
     pub fn pop(&mut self, address: u64) {
-        if self.at.is_some() {
-            self.next_stack = Some(address & !(STACK - 1));
+        if self.on.at.is_some() {
+            self.on.next_stack = Some(address & !(STACK - 1));
         }
     }
 
     /// A function whose accesses are observed reads or writes memory.
     pub fn access(&mut self, purpose: AccessPurpose, address: u64, writes: bool) {
-        if let Some(events) = self.scheduler_events.as_mut().filter(|_| self.at.is_some()) {
+        if let Some(events) = self.scheduler_events.as_mut().filter(|_| self.on.at.is_some()) {
             events.access(purpose, address, writes);
         }
     }
 
-    /// Begins to count. Calls from before are not known.
+    /// Begins to count, on all processors. Calls from before are not known.
     fn begin_window(&mut self) {
         if self.names.is_none() {
-            self.names = ProcessNames::find(&self.symbols, self.read);
+            self.names = ProcessNames::find(&self.symbols, self.read, self.walks.len());
         }
         self.call_stacks.clear();
-        self.stack = 0;
-        self.next_stack = None;
-        self.current = CallStack::of(self.process());
-        let process = self.names.as_ref().and_then(ProcessNames::process);
+        self.on.forget(true);
+        self.resting.iter_mut().flatten().for_each(|other| other.forget(true));
+        let process = self.names.as_ref().and_then(|names| names.process(self.on.number));
         if let Some(events) = &mut self.scheduler_events {
             events.begin(process);
         }
@@ -255,39 +251,39 @@ impl Follower {
 
     /// The running process's node.
     fn process(&mut self) -> Node {
-        let name = self.names.as_ref().and_then(ProcessNames::current);
+        let name = self.names.as_ref().and_then(|names| names.current(self.on.number));
         self.frames.tree.process(name.as_deref().unwrap_or(NAMELESS))
     }
 
     /// Whether another process resumes where that block begins.
     fn is_process_switch(&self, block: &Block) -> bool {
-        self.next_stack.is_some() && matches!(block.role, Role::Switched | Role::NewTask)
+        self.on.next_stack.is_some() && matches!(block.role, Role::Switched | Role::NewTask)
     }
 
     /// Another process resumes.
     fn switch_process(&mut self, role: Role) {
-        let Some(stack) = self.next_stack.take() else { return };
+        let Some(stack) = self.on.next_stack.take() else { return };
         let process = self.process();
         let next = self.call_stacks.remove(&stack).unwrap_or_default();
-        let mut last = core::mem::replace(&mut self.current, next);
+        let mut last = core::mem::replace(&mut self.on.current, next);
         last.switched_away();
         if let Some(events) = &mut self.scheduler_events {
-            let next = self.names.as_ref().and_then(ProcessNames::process);
+            let next = self.names.as_ref().and_then(|names| names.process(self.on.number));
             let node = last.whole_node(&mut self.frames);
-            events.switched(self.walk.total.get(), next, node, role == Role::NewTask);
+            events.switched(self.on.walk.total.get(), next, node, role == Role::NewTask);
         }
-        self.call_stacks.insert(self.stack, last);
-        self.stack = stack;
-        if role == Role::NewTask || self.current.is_empty() {
-            self.current.begin(process);
+        self.call_stacks.insert(self.on.stack, last);
+        self.on.stack = stack;
+        if role == Role::NewTask || self.on.current.is_empty() {
+            self.on.current.begin(process);
         }
     }
 
     /// Notes what a function announces when it begins.
     fn note_role(&mut self, block: &Block) {
-        let announced = &mut self.current.announced;
+        let announced = &mut self.on.current.announced;
         match block.role {
-            Role::Switch => self.current.about_to_switch(&self.frames),
+            Role::Switch => self.on.current.about_to_switch(&self.frames),
             Role::Signal => announced.signals += 1,
             Role::SignalReturn => announced.signal_return = true,
             Role::Exec => announced.exec = true,
@@ -299,7 +295,7 @@ impl Follower {
     /// The running process's name.
     fn name(&self) -> &str {
         let tree = &self.frames.tree;
-        match tree.label(self.current.process) {
+        match tree.label(self.on.current.process) {
             Label::Process(number) => tree.processes.get(number as usize).map_or("", |name| name),
             _ => "",
         }
@@ -311,11 +307,11 @@ impl Follower {
             return Label::Kernel(part.function);
         }
         match block.seen.get() {
-            Some((process, label)) if process == self.current.process => return label,
+            Some((process, label)) if process == self.on.current.process => return label,
             _ => {}
         }
         let label = self.label_at(block.start);
-        block.seen.set(Some((self.current.process, label)));
+        block.seen.set(Some((self.on.current.process, label)));
         label
     }
 }
@@ -335,20 +331,36 @@ mod tests {
     use crate::symbols::Symbols;
     use alloc::boxed::Box;
     use alloc::string::String;
+    use alloc::vec::Vec;
 
     fn follower(symbols: &[u8], skip: u64) -> Follower {
         let symbols = Symbols::read(symbols).expect("symbols");
-        let walk = Box::leak(Box::new(StateWalk::new()));
-        let follower = Follower::new(symbols, |_, _| false, skip, walk);
-        let counter = || &raw mut *Box::leak(Box::new(0));
-        follower.walk.counters.point_to(counter(), counter(), counter());
+        several(symbols, skip, 1)
+    }
+
+    /// One of several processors.
+    fn several(symbols: Symbols, skip: u64, processors: usize) -> Follower {
+        let walks = (0..processors).map(|_| StateWalk::new()).collect::<Vec<_>>();
+        let follower = Follower::new(symbols, |_, _| false, skip, walks.leak());
+        let [kernel, programs, accesses] = [(); 3].map(|()| &raw mut *Box::leak(Box::new(0)));
+        for walk in follower.walks {
+            walk.counters.point_to(kernel, programs, accesses);
+        }
         follower
     }
 
     /// Begins a block after so many instructions of programs and of the kernel.
     fn run(follower: &mut Follower, block: BlockNumber, programs: u64, kernel: u64) {
-        follower.walk.counters.add(kernel, programs);
-        let (walk, begun) = (follower.walk, follower.blocks.get(block));
+        run_on(follower, 0, block, programs, kernel);
+    }
+
+    /// The same on one of several processors.
+    fn run_on(follower: &mut Follower, on: usize, block: BlockNumber, programs: u64, kernel: u64) {
+        if follower.on.number != on {
+            follower.turn_to(on);
+        }
+        follower.walks[on].counters.add(kernel, programs);
+        let (walk, begun) = (&follower.walks[on], follower.blocks.get(block));
         let goes = match (begun.is_reading, begun.is_kernel()) {
             (true, _) => false,
             (false, true) => walk.steps_in_kernel(block),
@@ -480,6 +492,52 @@ mod tests {
         let plain_place = report.lines().position(|line| line.ends_with(" kernel plain"));
         let place = plain_place.expect("a place") + 1;
         assert!(stretch.contains(&alloc::format!(" {place}:9 ")), "{report}"); // 2 + 7, once
+    }
+
+    #[test]
+    fn a_window_has_what_all_processors_execute_meanwhile() {
+        let mut follower = several(Symbols::read(SYMBOLS).expect("symbols"), 0, 3);
+        let reading = follower.blocks.add(block(0x1005, &[NOP, NOP, READING]));
+        let plain = follower.blocks.add(block(0x1009, &[NOP, NOP]));
+        let kernel = follower.blocks.add(block(KERNEL + 0x100, &[NOP, NOP, NOP]));
+        run_on(&mut follower, 1, plain, 0, 0); // outside of windows
+        follower.walks[1].counters.add(0, 2);
+        run_on(&mut follower, 0, reading, 0, 0);
+        run_on(&mut follower, 0, plain, 3, 0);
+        follower.walks[0].counters.add(0, 2); // its turn ends after the block
+        run_on(&mut follower, 1, kernel, 0, 0);
+        follower.walks[1].counters.add(3, 0);
+        run_on(&mut follower, 0, plain, 0, 0);
+        follower.walks[0].counters.add(0, 2);
+        run_on(&mut follower, 1, plain, 0, 0);
+        run_on(&mut follower, 1, reading, 2, 0); // another processor than the one where it began
+        run_on(&mut follower, 1, plain, 3, 0);
+        follower.walks[1].counters.add(0, 2);
+        run_on(&mut follower, 0, plain, 0, 0);
+        let expected = "place 0 process [unknown]\nplace 1 user [unknown]\nplace 1 kernel plain\n\
+            stretch 12 0\nprocessor 0 2:4\nprocessor 1 2:5 3:3\nprocessor 2";
+        assert_eq!(reported(&follower), expected);
+    }
+
+    #[test]
+    fn a_turn_may_end_right_after_the_clock_was_read() {
+        let mut follower = several(Symbols::read(SYMBOLS).expect("symbols"), 0, 2);
+        let reading = follower.blocks.add(block(0x1005, &[NOP, NOP, READING]));
+        let plain = follower.blocks.add(block(0x1009, &[NOP, NOP]));
+        run_on(&mut follower, 0, reading, 0, 0);
+        follower.walks[0].counters.add(0, 3); // the window begins here
+        run_on(&mut follower, 1, plain, 0, 0);
+        run_on(&mut follower, 1, plain, 2, 0);
+        follower.walks[1].counters.add(0, 2);
+        run_on(&mut follower, 0, plain, 0, 0);
+        run_on(&mut follower, 0, reading, 2, 0);
+        follower.walks[0].counters.add(0, 3); // and ends here
+        run_on(&mut follower, 1, plain, 0, 0);
+        run_on(&mut follower, 1, plain, 2, 0);
+        run_on(&mut follower, 0, plain, 0, 0);
+        let expected = "place 0 process [unknown]\nplace 1 user [unknown]\n\
+            stretch 9 0\nprocessor 0 2:5\nprocessor 1 2:4";
+        assert_eq!(reported(&follower), expected);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use alloc::string::String;
 use alloc::vec;
+use alloc::vec::Vec;
 
 use crate::symbols::Symbols;
 
@@ -14,6 +15,8 @@ const ALL_MEMORY: u64 = 0xffff_8880_0000_0000;
 const IMAGE: u64 = 0xffff_ffff_8000_0000;
 /// The largest offset of the name in a `task_struct`.
 const LARGEST: usize = 16 << 10;
+/// The size of a pointer, in bytes.
+const POINTER: u64 = 8;
 const FIRST: &[u8] = b"swapper";
 /// The longest name, in bytes.
 const LONGEST: usize = 15;
@@ -26,25 +29,28 @@ pub struct ProcessNames {
     read: Read,
     /// Where the kernel maps all memory.
     memory: u64,
-    /// The address of the pointer to the process.
-    current: u64,
+    /// The address of each processor's pointer to its process.
+    current: Vec<u64>,
     /// The offset of the name in a `task_struct`.
     offset: u64,
 }
 
 impl ProcessNames {
-    /// Finds the addresses; `None` if a symbol is missing.
-    pub fn find(symbols: &Symbols, read: Read) -> Option<Self> {
-        let mut names = Self { read, memory: ALL_MEMORY, current: 0, offset: 0 };
+    /// Finds the addresses for so many processors; `None` if a symbol is missing.
+    pub fn find(symbols: &Symbols, read: Read, processors: usize) -> Option<Self> {
+        let mut names = Self { read, memory: ALL_MEMORY, current: Vec::new(), offset: 0 };
         if let Some(address) = symbols.data("page_offset_base") {
             names.memory = names.number(address)?;
         }
         let own = symbols.data("current_task").or_else(|| symbols.data("pcpu_hot"))?;
-        names.current = if own >= IMAGE {
-            own
-        } else {
-            names.number(symbols.data("__per_cpu_offset")?)?.wrapping_add(own)
-        };
+        let offsets = symbols.data("__per_cpu_offset");
+        for processor in 0..processors as u64 {
+            names.current.push(if own >= IMAGE {
+                own
+            } else {
+                names.number(offsets? + POINTER * processor)?.wrapping_add(own)
+            });
+        }
         let mut first = vec![0; LARGEST];
         names.bytes(symbols.data("init_task")?, &mut first).then_some(())?;
         let found = first.windows(FIRST.len()).position(|part| part == FIRST)?;
@@ -52,14 +58,14 @@ impl ProcessNames {
         Some(names)
     }
 
-    /// The name of the running process.
-    pub fn current(&self) -> Option<String> {
-        self.of(self.process()?)
+    /// The name of the process that runs on a processor.
+    pub fn current(&self, processor: usize) -> Option<String> {
+        self.of(self.process(processor)?)
     }
 
-    /// The address of the running process's `task_struct`.
-    pub fn process(&self) -> Option<u64> {
-        self.number(self.current)
+    /// The address of that process's `task_struct`.
+    pub fn process(&self, processor: usize) -> Option<u64> {
+        self.number(*self.current.get(processor)?)
     }
 
     /// The name of the process with that `task_struct`.
@@ -85,14 +91,17 @@ impl ProcessNames {
 mod tests {
     use super::ProcessNames;
     use crate::symbols::Symbols;
+    use alloc::vec::Vec;
 
     /// A guest in which the first process is at 0x1000, another at 0x5000, and that one runs.
     fn read(physical: u64, into: &mut [u8]) -> bool {
-        let parts: [(u64, &[u8]); 5] = [
+        let parts: [(u64, &[u8]); 7] = [
             (0x0100, &0xffff_c000_0000_0000_u64.to_le_bytes()),
             (0x0200, &0x1_0000_u64.to_le_bytes()),
+            (0x0208, &0x2_0000_u64.to_le_bytes()),
             (0x1234, b"swapper/0\0"),
             (0x1_0040, &0xffff_c000_0000_5000_u64.to_le_bytes()),
+            (0x2_0040, &0xffff_c000_0000_1000_u64.to_le_bytes()),
             (0x5234, b"fifteen letters"),
         ];
         for (index, byte) in into.iter_mut().enumerate() {
@@ -115,16 +124,16 @@ mod tests {
         );
         // The pointer is at 0x10040 of all memory: per_cpu_offset is added to it.
         let symbols = symbols.expect("symbols");
-        let mut names = ProcessNames::find(&symbols, read);
-        if let Some(names) = &mut names {
-            names.current = 0xffff_c000_0001_0040;
-        }
-        assert_eq!(names.and_then(|names| names.current()).as_deref(), Some("fifteen letters"));
+        let mut names = ProcessNames::find(&symbols, read, 2).expect("names");
+        names.current = Vec::from([0xffff_c000_0001_0040, 0xffff_c000_0002_0040]);
+        assert_eq!(names.current(0).as_deref(), Some("fifteen letters"));
+        assert_eq!(names.current(1).as_deref(), Some("swapper/0"));
+        assert_eq!(names.current(2), None);
     }
 
     #[test]
     fn without_what_it_takes_there_are_no_names() {
         let symbols = Symbols::read(b"data ffffffff80001000 init_task\n").expect("symbols");
-        assert!(ProcessNames::find(&symbols, read).is_none());
+        assert!(ProcessNames::find(&symbols, read, 1).is_none());
     }
 }

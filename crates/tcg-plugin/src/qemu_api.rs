@@ -11,11 +11,13 @@
 //! for that. Before it QEMU's own is used where QEMU exports it, as Debian's does for its modules;
 //! without it processes have no names.
 
+#[cfg(not(test))]
+use core::arch::asm;
 use core::arch::global_asm;
 use core::ffi::{c_int, c_uint, c_void};
 use core::mem::transmute;
 use core::ptr;
-use core::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
 use crate::libc_files;
 
@@ -56,6 +58,7 @@ pub static qemu_plugin_version: AtomicI32 = AtomicI32::new(1);
 global_asm!(
     ".weak qemu_plugin_register_vcpu_tb_trans_cb",
     ".weak qemu_plugin_register_vcpu_tb_exec_cb",
+    ".weak qemu_plugin_register_vcpu_insn_exec_cb",
     ".weak qemu_plugin_register_vcpu_insn_exec_inline",
     ".weak qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu",
     ".weak qemu_plugin_register_vcpu_mem_cb",
@@ -76,6 +79,7 @@ global_asm!(
     ".weak qemu_plugin_set_pc",
     ".weak qemu_plugin_mem_is_store",
     ".weak cpu_physical_memory_rw",
+    ".weak qemu_get_cpu",
     ".weak g_byte_array_new",
     ".weak g_byte_array_unref",
     ".pushsection .data.rel.ro.hardcost,\"aw\",@progbits",
@@ -85,6 +89,7 @@ global_asm!(
     "hardcost_qemu_functions:",
     ".quad qemu_plugin_register_vcpu_tb_trans_cb",
     ".quad qemu_plugin_register_vcpu_tb_exec_cb",
+    ".quad qemu_plugin_register_vcpu_insn_exec_cb",
     ".quad qemu_plugin_register_vcpu_insn_exec_inline",
     ".quad qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu",
     ".quad qemu_plugin_register_vcpu_mem_cb",
@@ -105,13 +110,14 @@ global_asm!(
     ".quad qemu_plugin_set_pc",
     ".quad qemu_plugin_mem_is_store",
     ".quad cpu_physical_memory_rw",
+    ".quad qemu_get_cpu",
     ".quad g_byte_array_new",
     ".quad g_byte_array_unref",
     ".popsection",
 );
 
 /// The length of the table.
-const FUNCTIONS: usize = 24;
+const FUNCTIONS: usize = 26;
 
 unsafe extern "C" {
     static hardcost_qemu_functions: [usize; FUNCTIONS];
@@ -122,6 +128,7 @@ unsafe extern "C" {
 enum Function {
     OnTranslation,
     OnBlock,
+    OnInstruction,
     InstructionInline,
     InstructionInlineEach,
     OnAccess,
@@ -142,6 +149,7 @@ enum Function {
     SetPc,
     IsStore,
     PhysicalMemory,
+    GetCpu,
     NewBytes,
     DropBytes,
 }
@@ -223,29 +231,40 @@ struct Scored {
 }
 
 /// A number that the guest's code adds to: in a static of the plugin, or in a scoreboard.
+///
+/// Unless it is made inline, callbacks add to it. Where one thread executes several processors,
+/// QEMU 10 multiplies a constant by 8 with each inline addition of a block that it translates for
+/// another processor than the first: additions go astray, and so may whatever else uses that
+/// constant (`gen_plugin_u64_ptr` of its `plugin-gen.c`).
 pub struct Counter {
-    own: AtomicUsize,
+    own: AtomicU64,
     scores: AtomicUsize,
+    is_inline: AtomicBool,
 }
 
 impl Counter {
     /// A counter at 0.
     pub const fn new() -> Self {
-        Self { own: AtomicUsize::new(0), scores: AtomicUsize::new(0) }
+        Self {
+            own: AtomicU64::new(0),
+            scores: AtomicUsize::new(0),
+            is_inline: AtomicBool::new(false),
+        }
     }
 
-    /// Has QEMU make room in a scoreboard, where it counts there.
-    pub fn make(&self) {
+    /// Has QEMU add to it without a callback, in a scoreboard where it knows these.
+    pub fn make_inline(&self) {
+        self.is_inline.store(true, Ordering::Relaxed);
         if version() >= 2 {
             let scores = call!(Function::NewScores, fn(usize) -> *mut c_void, size_of::<u64>());
             self.scores.store(scores as usize, Ordering::Relaxed);
         }
     }
 
-    /// The address of the first processor's number. QEMU may move it before a processor exists.
+    /// The address of the number; QEMU may move it before a processor exists.
     pub fn pointer(&self) -> *mut u64 {
         match self.scores.load(Ordering::Relaxed) {
-            0 => self.own.as_ptr().cast(),
+            0 => self.own.as_ptr(),
             scores => call!(
                 Function::FindScores,
                 fn(*mut c_void, c_uint) -> *mut c_void,
@@ -260,9 +279,25 @@ impl Counter {
         Scored { scores: self.scores.load(Ordering::Relaxed) as *mut c_void, offset: 0 }
     }
 
-    /// Adds `much` before each execution of the instruction.
-    pub fn count_begun(&self, instruction: Instruction, much: u64) {
-        if version() >= 2 {
+    /// Adds in a callback. One thread at a time does.
+    #[inline]
+    pub fn add(&self, much: u64) {
+        self.own.store(self.own.load(Ordering::Relaxed) + much, Ordering::Relaxed);
+    }
+
+    /// Adds `much` before each execution of the instruction; `add` does where that is no inline
+    /// operation.
+    pub fn count_begun(&self, instruction: Instruction, much: u64, add: OnBlock) {
+        if !self.is_inline.load(Ordering::Relaxed) {
+            call!(
+                Function::OnInstruction,
+                fn(Instruction, OnBlock, c_int, *mut c_void),
+                instruction,
+                add,
+                NO_REGISTERS,
+                ptr::without_provenance_mut(usize::try_from(much).unwrap_or(usize::MAX))
+            );
+        } else if version() >= 2 {
             call!(
                 Function::InstructionInlineEach,
                 fn(Instruction, c_int, Scored, u64),
@@ -283,9 +318,12 @@ impl Counter {
         }
     }
 
-    /// Adds 1 after each access to memory of the instruction.
-    pub fn count_accesses(&self, instruction: Instruction) {
-        if version() >= 2 {
+    /// Adds 1 after each access to memory of the instruction; `add` does where that is no inline
+    /// operation.
+    pub fn count_accesses(&self, instruction: Instruction, add: OnAccess) {
+        if !self.is_inline.load(Ordering::Relaxed) {
+            on_access(instruction, add);
+        } else if version() >= 2 {
             call!(
                 Function::AccessInlineEach,
                 fn(Instruction, c_int, c_int, Scored, u64),
@@ -325,6 +363,44 @@ unsafe extern "C" fn idle<L: Listener>() {
 
 unsafe extern "C" fn ended<L: Listener>() {
     L::ended();
+}
+
+/// Whether QEMU shows its processors, as Debian's does to its modules.
+pub fn shows_processors() -> bool {
+    function_address(Function::GetCpu) != 0
+}
+
+/// QEMU's processor of that number.
+pub fn processor(number: usize) -> *const c_void {
+    let number = c_int::try_from(number).unwrap_or(-1);
+    call!(Function::GetCpu, fn(c_int) -> *mut c_void, number).cast_const()
+}
+
+/// QEMU's processor that this thread executes, where QEMU shows its processors.
+///
+/// QEMU 10 passes to callbacks the number of the one that a block was translated on instead, where
+/// one thread executes all of them.
+#[cfg(not(test))]
+#[inline]
+pub fn running_processor() -> *const c_void {
+    let running: *const c_void;
+    // SAFETY: a variable of this thread, which QEMU has if it has `qemu_get_cpu`.
+    unsafe {
+        asm!(
+            ".weak current_cpu",
+            "mov {running}, qword ptr [rip + current_cpu@gottpoff]",
+            "mov {running}, qword ptr fs:[{running}]",
+            running = out(reg) running,
+            options(nostack, readonly, preserves_flags),
+        );
+    }
+    running
+}
+
+/// The same, in a test: there is no QEMU.
+#[cfg(test)]
+pub fn running_processor() -> *const c_void {
+    ptr::null()
 }
 
 /// Registers the listener for translations, idleness and the end.

@@ -9,7 +9,7 @@ use crate::test_names::Test;
 /// What the program understands.
 pub const USAGE: &str = "\
 usage: hardcost-unixbench TEST (--loops N | --seconds N) [--copies N|cpus]
-                          [--clock tsc|monotonic] [--folder DIRECTORY]
+                          [--clock tsc|monotonic|parallel] [--folder DIRECTORY]
 
 tests: dhrystone whetstone execl copy-256 copy-1024 copy-4096 pipe context-switch process
        shell-1 shell-8 system-call

@@ -12,6 +12,8 @@ const SERIAL: &str = "hardcost.serial";
 const SYSTEMD: &str = "hardcost.init=systemd";
 /// Run a process that keeps the processor from being idle.
 const SPIN: &str = "hardcost.spin";
+/// How many processors are measured, beside two others.
+const PROCESSORS: &str = "hardcost.processors=";
 /// The disk with the root: device and file system, separated by a comma.
 const ROOT: &str = "hardcost.root=";
 /// The disk with Linux's source, in the same form.
@@ -45,6 +47,8 @@ pub struct BootParameters {
     pub by_serial: bool,
     /// Whether the processor must never be idle during the job.
     pub spins: bool,
+    /// How many processors are measured, where there are several.
+    pub processors: Option<usize>,
     /// What starts the system.
     pub init: Init,
     /// The disk with the root; none: the root is in memory.
@@ -67,16 +71,18 @@ impl BootParameters {
     /// The parameters in the text of `/proc/cmdline`.
     pub fn parse(text: &str) -> Self {
         let has = |wanted: &str| text.split_whitespace().any(|word| word == wanted);
+        let value = |key: &str| {
+            text.split_whitespace().filter_map(|word| word.strip_prefix(key)).next_back()
+        };
         let disk = |key: &str| {
-            let words = text.split_whitespace();
-            let (device, kind) =
-                words.filter_map(|word| word.strip_prefix(key)).next_back()?.split_once(',')?;
+            let (device, kind) = value(key)?.split_once(',')?;
             Some(Disk { device: device.into(), file_system: kind.into() })
         };
         Self {
             stops_for_snapshot: has(SNAPSHOT),
             by_serial: has(SERIAL),
             spins: has(SPIN),
+            processors: value(PROCESSORS).and_then(|number| number.parse().ok()),
             init: if has(SYSTEMD) { Init::Systemd } else { Init::Probe },
             root: disk(ROOT),
             tree: disk(TREE),

@@ -66,7 +66,7 @@ impl Drop for PausedBusyLoop {
 }
 
 /// Drops rights that it does not need, and lowers its priority.
-fn step_down() {
+pub fn step_down() {
     qemu_ports::release();
     // SAFETY: the arguments are valid during the calls. If one is refused, the process preempts
     // others, which costs time and harms nothing else.

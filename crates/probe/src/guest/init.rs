@@ -15,6 +15,7 @@ use crate::error::{Context, Result};
 use crate::guest::boot_parameters::{BootParameters, Init};
 use crate::guest::busy_loop::BusyLoop;
 use crate::guest::host_connection::{HostConnection, keep_job};
+use crate::guest::parallel::processors::Measured;
 use crate::guest::shutdown::{end_machine, open_connection, report_failure};
 use crate::guest::{root_disk, systemd};
 use crate::machine::Machine;
@@ -33,7 +34,7 @@ pub fn run_as_service() -> c_int {
         // Orphans become children of the probe, as they would of process 1.
         set_child_subreaper(Some(getpid())).context(|| "adopting orphans".into())?;
         let connection = open_connection(&BootParameters::read())?;
-        do_job(connection, None, None)
+        do_job(connection, None, None, None)
     })
 }
 
@@ -59,33 +60,44 @@ fn run_job() -> Result<()> {
     raise_loopback().context(|| "bringing up the loopback device".into())?;
     // Only an idle processor can stop for a snapshot.
     let mut busy_loop = None;
-    if boot_parameters.spins && !boot_parameters.stops_for_snapshot {
+    let several = boot_parameters.processors.map(Measured::new).transpose()?;
+    if several.is_some() {
+        Measured::keep_on_first()?;
+    }
+    let spins = boot_parameters.spins && several.is_none();
+    if spins && !boot_parameters.stops_for_snapshot {
         busy_loop = Some(BusyLoop::start()?);
     }
     root_disk::enter(&boot_parameters)?;
     if boot_parameters.spins && boot_parameters.init != Init::Systemd {
         use_up_short_serials().context(|| "audit records before the job".into())?;
     }
-    let gap = boot_parameters.stops_for_snapshot.then(|| stop(connection)).transpose()?;
+    several.map(Measured::keep_kernel).transpose()?;
+    let gap = boot_parameters.stops_for_snapshot.then(|| stop(connection, several.is_some()));
+    let gap = gap.transpose()?;
     if boot_parameters.root.is_some() {
         root_disk::open_for_writing()?;
     }
-    if boot_parameters.spins && boot_parameters.stops_for_snapshot {
+    several.map(Measured::keep_own).transpose()?;
+    if spins && boot_parameters.stops_for_snapshot {
         busy_loop = Some(BusyLoop::start()?);
     }
     if boot_parameters.init == Init::Systemd {
         return systemd::hand_over();
     }
     // Services wait for each other while they are measured, too.
-    do_job(connection, gap, busy_loop.filter(|_| !boot_parameters.runs_services()))
+    let busy_loop = busy_loop.filter(|_| !boot_parameters.runs_services());
+    do_job(connection, gap, busy_loop, several)
 }
 
 fn do_job(
     connection: &'static HostConnection,
     gap: Option<u64>,
     busy_loop: Option<BusyLoop>,
+    several: Option<Measured>,
 ) -> Result<()> {
-    let mut session = Session::new(Machine::Guest, Box::new(connection)).with_busy_loop(busy_loop);
+    let session = Session::new(Machine::Guest, Box::new(connection));
+    let mut session = session.with_busy_loop(busy_loop).with_several(several);
     session.hello(gap)?;
     let job = connection.job()?;
     session.run(job.split(|&byte| byte == b'\n').map(|request| Ok(request.to_vec()))).map(drop)
@@ -138,8 +150,9 @@ fn raise_loopback() -> io::Result<()> {
     }
 }
 
-/// Announces the stop, and stops the machine for a snapshot. Returns the ticks that this took.
-fn stop(mut connection: &HostConnection) -> Result<u64> {
+/// Announces the stop, and stops the machine for a snapshot. Returns ticks: few, unless something
+/// came between.
+fn stop(mut connection: &HostConnection, several: bool) -> Result<u64> {
     write_line(&mut connection, &Answer::Ready).context(|| "writing to the host".into())?;
-    connection.stop()
+    connection.stop(several)
 }

@@ -9,6 +9,8 @@
 //! - `host_connection.rs`: how the job comes in and answers go out, by ports, serial line or file
 //! - `qemu_ports.rs`: QEMU's devices for that; `fw_cfg.rs`: the format of files that QEMU passes
 //! - `snapshot_stop.rs`: stops the machine with all timers silenced, and how long to wait before
+//! - `event_timer.rs`: the HPET; `device_registers.rs`: registers by their physical address
+//! - `parallel/`: several processors: their clock, their turns, who runs where
 //! - `busy_loop.rs`: keeps the processor from being idle
 //! - `root_disk.rs`: modules, a root on a disk, when it is writable; the program for `exec`
 //! - `selinux.rs`: the policy, labels and domain of a Debian guest
@@ -17,10 +19,13 @@
 
 pub mod boot_parameters;
 pub mod busy_loop;
+mod device_registers;
 pub mod entropy;
+mod event_timer;
 pub mod fw_cfg;
 pub mod host_connection;
 pub mod init;
+pub mod parallel;
 pub mod qemu_ports;
 pub mod root_disk;
 pub mod selinux;

@@ -52,10 +52,8 @@ pub fn measure(
 ) -> Result<()> {
     let clock = conditions.clock;
     plans.iter().try_for_each(check)?;
-    out.write(&Answer::Clock {
-        clock,
-        overhead: clock::ClockName::from(clock).overhead(EMPTY_WINDOWS),
-    })?;
+    let overhead = clock::of_window(clock)?.overhead(EMPTY_WINDOWS);
+    out.write(&Answer::Clock { clock, overhead })?;
     for plan in plans {
         let answer = call(conditions, plan)?;
         out.write(&Answer::Call(answer))?;
@@ -101,7 +99,7 @@ fn call(conditions: &mut Conditions<'_>, plan: &CallPlan) -> Result<CallAnswer> 
 
 /// The measured process's task.
 fn task(conditions: &Conditions<'_>, plan: Plan) -> Result<CallTask> {
-    let clock = conditions.clock.into();
+    let clock = clock::of_window(conditions.clock)?;
     let window_start =
         conditions.machine.window_start(clock, conditions.background.perturbation.later());
     Ok(CallTask { clock, plan, window_start, noop: conditions.machine.noop()? })

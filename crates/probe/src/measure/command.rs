@@ -9,9 +9,10 @@ use hardcost_measured::window_start::{self, WindowStart};
 
 use crate::answer_stream::AnswerStream;
 use crate::audit::AuditDaemon;
-use crate::clock::ClockName;
+use crate::clock;
 use crate::error::Result;
 use crate::guest::busy_loop::BusyLoop;
+use crate::guest::parallel::session::Span;
 use crate::machine::Machine;
 use crate::measure::measured_process::{self, MeasuredProcess};
 use crate::measure::sched_batch::SchedBatch;
@@ -31,8 +32,11 @@ pub fn measure(
     background: &mut Background<'_>,
     out: &mut AnswerStream,
 ) -> Result<()> {
-    let by = machine.window_start(plan.clock.into(), background.perturbation.later());
-    let ticks = matches!(by, WindowStart::AfterTick { .. }).then(TimerTicks::find);
+    let (clock, parallel) = clock::of_program(plan.clock, background.parallel)?;
+    let by = machine.window_start(clock, background.perturbation.later());
+    // The ticks of several processors come at all times.
+    let one = parallel.is_none() && matches!(by, WindowStart::AfterTick { .. });
+    let ticks = one.then(TimerTicks::find);
     let mut spent = 0;
     for number in 0..plan.runs.max(1) {
         let answer = run(plan, background, ticks.as_ref(), number)?;
@@ -62,7 +66,8 @@ fn run(
     let paused = background.busy_loop.map(BusyLoop::pause).transpose()?;
     let before = CpuTime::reaped();
     let begin = watched.map(|ticks| ticks.begin(number)).transpose()?;
-    let clock = ClockName::from(plan.clock);
+    let (clock, parallel) = clock::of_program(plan.clock, background.parallel)?;
+    let span = parallel.map(Span::begin).transpose()?;
     let start = clock.now();
     // A program that ends closes its outputs. That would wake this process during the program's
     // exit or after it, depending on their earlier run times.
@@ -73,6 +78,7 @@ fn run(
     }
     let status = process.child.reap()?;
     let ticks = clock.now().wrapping_sub(start);
+    let (length, parallel) = span.map(|span| span.end(ticks)).unzip();
     let end = window_start::monotonic();
     drop(paused);
     drop(batch);
@@ -86,7 +92,7 @@ fn run(
     Ok(CommandAnswer {
         status: status.code(),
         signal: status.signal(),
-        ticks,
+        ticks: length.unwrap_or(ticks),
         interruptions: within.unwrap_or(0),
         period: watched.map_or(0, TimerTicks::period),
         user: used.user,
@@ -96,5 +102,6 @@ fn run(
         stderr: stderr.text(),
         stderr_bytes: stderr.total(),
         audit,
+        parallel,
     })
 }

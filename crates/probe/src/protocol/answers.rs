@@ -21,7 +21,8 @@ pub enum Answer {
         probe: &'static str,
         /// The running kernel's release.
         kernel: String,
-        /// Time-stamp counter ticks from before the stop to after it; null where there was none.
+        /// Time-stamp counter ticks that the stop for a snapshot took, on several processors those
+        /// that others used up during it; null where there was no stop.
         gap: Option<u64>,
     },
     /// `make` is done.
@@ -116,6 +117,8 @@ pub enum Answer {
         /// What it is called.
         name: String,
     },
+    /// `parallel` is done.
+    Parallel(ParallelStarted),
     /// `dropcaches` is done.
     Dropped {},
     /// `perturb` is done.
@@ -210,6 +213,9 @@ pub struct CommandAnswer {
     pub stderr_bytes: u64,
     /// The records it made; null without an audit daemon.
     pub audit: Option<AuditCounts>,
+    /// What became of the time of several processors, where that is what was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<ParallelSpan>,
 }
 
 /// A program that was run to its end.
@@ -243,6 +249,33 @@ pub struct RanAnswer {
     pub end: Option<u64>,
     /// The records it made; null where it was not measured, or without an audit daemon.
     pub audit: Option<AuditCounts>,
+    /// What became of the time of several processors, where that is what was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<ParallelSpan>,
+}
+
+/// The clock of several processors, calibrated: in a span all did nothing but count.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ParallelStarted {
+    /// What the processor with the clock counted.
+    pub clock: u64,
+    /// What each measured processor counted.
+    pub counts: Vec<u64>,
+    /// What all executed together, in instructions.
+    pub ticks: u64,
+}
+
+/// What became of a span of several processors' time, in instructions.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ParallelSpan {
+    /// What all executed, between two readings of the time-stamp counter.
+    pub ticks: u64,
+    /// The same, but for the one with the clock, whose count is estimated.
+    pub executed: u64,
+    /// How much of that each measured processor executed because it had nothing to do.
+    pub idle: Vec<u64>,
 }
 
 /// A service that answers.

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 pub use self::answers::{
     Answer, AuditCounts, AuditSeen, AvcSeen, CallAnswer, CallCounters, CommandAnswer, CpuSeen,
-    RanAnswer, StartedAnswer, StoppedAnswer, WatchedAnswer,
+    ParallelSpan, ParallelStarted, RanAnswer, StartedAnswer, StoppedAnswer, WatchedAnswer,
 };
 pub use self::requests::{
     CallPlan, ClockName, CommandPlan, CountJob, LogKind, ReadyJob, Request, RunJob, StartJob,
@@ -75,6 +75,7 @@ mod tests {
             r#"{"do":"mount","path":"/tmp","options":["noexec"]}"#,
             r#"{"do":"read","name":"log","path":"/l","tail":4096}"#,
             r#"{"do":"dropcaches"}"#,
+            r#"{"do":"parallel","turns":1000000}"#,
             r#"{"do":"perturb","number":3}"#,
             r#"{"do":"watch","what":["cpu","audit","avc"],"period":10000000}"#,
             r#"{"do":"unwatch"}"#,

@@ -16,6 +16,9 @@ pub enum ClockName {
     Tsc,
     /// `CLOCK_MONOTONIC`, in nanoseconds.
     Monotonic,
+    /// Of programs alone, after `parallel`: what a measured processor could have executed, in
+    /// instructions.
+    Parallel,
 }
 
 /// Something to do.
@@ -120,6 +123,11 @@ pub enum Request {
         until: ReadyJob,
         /// How long it may take, in seconds.
         limit: f64,
+    },
+    /// Start the clock of several processors, in a guest that has them.
+    Parallel {
+        /// The time that the turns of all processors share, in nanoseconds of the guest's clock.
+        turns: u32,
     },
     /// Write back what is dirty, and drop page cache, names and inodes.
     DropCaches {},

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use crate::audit::AuditDaemon;
 use crate::error::Result;
 use crate::guest::busy_loop::BusyLoop;
+use crate::guest::parallel::session::Parallel;
 use crate::measure::perturbation::Perturbation;
 use crate::processes::wait::{BackgroundSource, Deadline, PollTarget, wait};
 use crate::whole_system::service_list::ServiceList;
@@ -21,6 +22,8 @@ pub struct Background<'a> {
     pub perturbation: Perturbation,
     /// The process that keeps the processor busy; paused while something is measured.
     pub busy_loop: Option<&'a BusyLoop>,
+    /// Several processors with a clock of their own.
+    pub parallel: Option<&'a Parallel>,
 }
 
 impl Background<'_> {

@@ -8,8 +8,9 @@ use std::process::ExitStatus;
 use hardcost_measured::channel::Program;
 use hardcost_measured::cpu_time::CpuTime;
 
-use crate::clock::{Clock, ClockName, Tsc};
+use crate::clock::{self, Clock, ClockName, Tsc};
 use crate::error::{Context, Error, Result};
+use crate::guest::parallel::session::Span;
 use crate::processes::outputs::{OUTPUT_LIMIT, Outputs, Wakeup};
 use crate::processes::wait::Deadline;
 use crate::protocol::{Answer, RanAnswer, RunJob};
@@ -29,11 +30,14 @@ pub fn run(job: &RunJob, background: &mut Background<'_>, watch: RecordingEpoch)
     let counted = background.audit.as_deref_mut().filter(|_| job.clock.is_some());
     let counted = counted.map(|audit| audit.begin(process.session)).transpose()?.is_some();
     let before = CpuTime::reaped();
-    let clock = job.clock.map(ClockName::from);
+    let clock = job.clock.map(|name| clock::of_program(name, background.parallel)).transpose()?;
+    let (clock, parallel) = clock.unzip();
+    let span = parallel.flatten().map(Span::begin).transpose()?;
     let begin = Moment::now(clock);
     process.go()?;
     let status = end(&mut process, &mut outputs, background, deadline, job)?;
     let end = Moment::now(clock);
+    let (length, parallel) = span.map(|span| span.end(end.tsc.wrapping_sub(begin.tsc))).unzip();
     // Nothing else was reaped since. What the process used before `Go` is not the program's.
     let used = CpuTime::reaped().since(before).since(process.used);
     outputs.take_rest()?;
@@ -45,7 +49,7 @@ pub fn run(job: &RunJob, background: &mut Background<'_>, watch: RecordingEpoch)
         name: job.name.clone(),
         status: status.code(),
         signal: status.signal(),
-        ticks: clock.map(|_| end.measured.wrapping_sub(begin.measured)),
+        ticks: length.or_else(|| clock.map(|_| end.measured.wrapping_sub(begin.measured))),
         user: used.user,
         system: used.system,
         stdout: outputs.stdout.text(),
@@ -55,6 +59,7 @@ pub fn run(job: &RunJob, background: &mut Background<'_>, watch: RecordingEpoch)
         begin: watch.ticks(begin.tsc),
         end: watch.ticks(end.tsc),
         audit,
+        parallel,
     }))
 }
 

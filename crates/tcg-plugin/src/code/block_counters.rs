@@ -90,12 +90,6 @@ impl CounterReader {
     fn mark_read(&self) {
         self.last.set(self.now());
     }
-
-    fn take(&self) -> u64 {
-        let since = self.since();
-        self.mark_read();
-        since
-    }
 }
 
 /// The counters of the kernel, of programs and of accesses.
@@ -150,8 +144,27 @@ impl BlockCounters {
 
     /// What was counted since the last look, which is now.
     pub fn take(&self) -> CounterDeltas {
+        let deltas = self.deltas();
+        self.clear(true);
+        deltas
+    }
+
+    /// The last look was when so much was not yet counted.
+    pub fn resume(&self, deltas: CounterDeltas) {
+        let programs = deltas.programs + deltas.starts * BLOCK_START;
+        for (one, since) in [
+            (&self.kernel, deltas.kernel),
+            (&self.programs, programs),
+            (&self.accesses, deltas.accesses),
+        ] {
+            one.last.set(one.now() - since);
+        }
+    }
+
+    /// What was counted since the last look.
+    pub fn deltas(&self) -> CounterDeltas {
         let [kernel, programs, accesses] =
-            [&self.kernel, &self.programs, &self.accesses].map(CounterReader::take);
+            [&self.kernel, &self.programs, &self.accesses].map(CounterReader::since);
         CounterDeltas {
             kernel,
             programs: programs % BLOCK_START,

@@ -15,11 +15,11 @@ impl Follower {
     /// kernel, and where the kernel returns to code of its own. The caller leaves out steps to
     /// another process.
     pub(super) fn cache_step(&mut self, from: StateId, between: SkippedBetween, next: StateId) {
-        let (key, to) = (self.graph.key(from), self.graph.key(next));
+        let (key, to) = (self.on.graph.key(from), self.on.graph.key(next));
         let (previous, block) = (key.block, to.block);
         let is_next = between == SkippedBetween::Nothing;
         if let Some(label) = self.label_before(block).filter(|_| !is_next) {
-            self.graph.count_before(&mut self.frames, next, label);
+            self.on.graph.count_before(&mut self.frames, next, label);
         }
         if block.is_noted || previous.is_mark {
             return;
@@ -29,27 +29,27 @@ impl Follower {
                 let leads_on =
                     !matches!(previous.end, End::InterruptReturn | End::UserReturn | End::Trap);
                 if leads_on && between != SkippedBetween::Program && !begins_entry(block) {
-                    self.graph.cache_step(from, is_next, next);
+                    self.on.graph.cache_step(from, is_next, next);
                 }
             }
             (true, false) => {
-                let kernel_entry = self.walk.kernel_entry.get();
+                let kernel_entry = self.on.walk.kernel_entry.get();
                 let is_known = key.call_stack.kernel_entry().is_some()
                     && self.frames.is_from_program(kernel_entry);
                 let is_settled = key.is_settled() && to.is_settled();
                 if is_known && is_settled && self.scheduler_events.is_none() {
-                    self.graph.cache_return_step(kernel_entry, is_next, next);
+                    self.on.graph.cache_return_step(kernel_entry, is_next, next);
                 }
             }
             (false, true) => {
                 if is_next && !matches!(block.role, Role::Exception | Role::NewTask) {
-                    self.graph.cache_step(from, true, next);
-                    self.graph.set_entry(from, self.walk.kernel_entry.get());
+                    self.on.graph.cache_step(from, true, next);
+                    self.on.graph.set_entry(from, self.on.walk.kernel_entry.get());
                 }
             }
             (false, false) => {
                 if between != SkippedBetween::Kernel {
-                    self.graph.cache_step(from, is_next, next);
+                    self.on.graph.cache_step(from, is_next, next);
                 }
             }
         }

@@ -8,22 +8,34 @@ use crate::stacks::call_tree::Label;
 
 impl Follower {
     /// A clock reading ends a window: its counts are written, and counting ends.
+    ///
+    /// Of several processors, each has a line below that of the window.
     pub(super) fn end_window(&mut self) {
-        self.graph.flush(&mut self.frames);
-        let counts = self.frames.whole.take();
-        // Writing to a string can't fail.
-        let _ = write!(self.window_lines, "stretch {} {}", self.walk.total.get(), self.idle);
-        for (node, count) in counts {
-            let _ = write!(self.window_lines, " {node}:{count}");
+        let reader = self.on.number;
+        let mut lines = String::new();
+        let mut total = 0;
+        for number in 0..self.walks.len() {
+            self.look_at(number);
+            if number != reader {
+                self.count_last();
+            }
+            self.on.graph.flush(&mut self.frames);
+            total += self.on.walk.total.get();
+            // Writing to a string can't fail.
+            if self.walks.len() > 1 {
+                let _ = write!(lines, "\nprocessor {number}");
+            }
+            for (node, count) in self.frames.whole.take() {
+                let _ = write!(lines, " {node}:{count}");
+            }
+            self.on.forget(false);
         }
-        self.window_lines.push('\n');
+        self.look_at(reader);
+        let _ = writeln!(self.window_lines, "stretch {total} {}{lines}", self.idle);
         if let Some(events) = &mut self.scheduler_events {
             events.write(self.names.as_ref(), &mut self.window_lines);
         }
-        self.walk.total.set(0);
         self.idle = 0;
-        self.at = None;
-        self.graph.set_current(None);
     }
 
     /// The whole report, one item a line: the nodes of the call tree, and each window's counts.

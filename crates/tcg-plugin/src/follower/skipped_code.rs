@@ -17,29 +17,29 @@ impl Follower {
         let label = if begins_entry(to) { None } else { Some(self.skipped_label(to)) };
         match (from.is_kernel(), in_kernel) {
             (true, false) => {
-                let named = self.current.announced.name;
-                self.current.resume_user(&mut self.frames, None);
+                let named = self.on.current.announced.name;
+                self.on.current.resume_user(&mut self.frames, None);
                 self.rename(named);
-                let total = self.walk.total.get();
+                let total = self.on.walk.total.get();
                 self.scheduler_events.iter_mut().for_each(|events| events.leaves_kernel(total));
             }
             (true, true) if from.end == End::InterruptReturn => {
-                self.current.resume_kernel(&mut self.frames, None);
+                self.on.current.resume_kernel(&mut self.frames, None);
             }
             (false, false) if from.end == End::Indirect => {
                 if let Some(label) = label.filter(|&label| self.is_function(label)) {
-                    self.current.jump(&self.frames, label);
+                    self.on.current.jump(&self.frames, label);
                 }
             }
-            _ => self.current.go_on(&mut self.frames, pending, None),
+            _ => self.on.current.go_on(&mut self.frames, pending, None),
         }
         match (from.end, label) {
             (End::Return, Some(label)) if !from.is_thunk => {
-                self.current.settle_return(&self.frames, label);
+                self.on.current.settle_return(&self.frames, label);
             }
             (End::Call | End::On, None) if from.is_kernel() == in_kernel => {
                 let label = self.leads_to(from);
-                self.current.set_function(&mut self.frames, label);
+                self.on.current.set_function(&mut self.frames, label);
             }
             _ => {}
         }
@@ -48,20 +48,20 @@ impl Follower {
     /// Counts the instructions of skipped blocks, which are of one function; `to` comes after them.
     pub(super) fn count_skipped(&mut self, begun: u64, in_kernel: bool, to: &Block) {
         let is_entry = begins_entry(to);
-        let label = match self.current.label(&self.frames) {
+        let label = match self.on.current.label(&self.frames) {
             Some(label) if is_entry => label,
             _ if !is_entry => self.skipped_label(to),
             _ if in_kernel => Label::Kernel(UNKNOWN),
             _ => Label::User(UNKNOWN),
         };
-        self.current.set_function(&mut self.frames, label);
+        self.on.current.set_function(&mut self.frames, label);
         // The kernel's code is always mapped, so the instruction that began last has failed. A
         // program's was not counted.
         let executed = begun - u64::from(to.role == Role::Exception && in_kernel);
         self.executes(executed);
-        self.current.count(&mut self.frames, executed);
+        self.on.current.count(&mut self.frames, executed);
         if is_entry {
-            self.current.enter(&mut self.frames, None);
+            self.on.current.enter(&mut self.frames, None);
         }
     }
 

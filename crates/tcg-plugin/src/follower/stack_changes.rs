@@ -16,30 +16,30 @@ impl Follower {
             return;
         }
         match (from.is_kernel(), to.is_kernel()) {
-            (false, true) => self.current.enter(&mut self.frames, had_ended),
+            (false, true) => self.on.current.enter(&mut self.frames, had_ended),
             (true, false) => {
-                let named = self.current.announced.name;
-                self.current.resume_user(&mut self.frames, Some(to.start));
+                let named = self.on.current.announced.name;
+                self.on.current.resume_user(&mut self.frames, Some(to.start));
                 self.rename(named);
                 if let Some(events) = &mut self.scheduler_events {
-                    events.leaves_kernel(self.walk.total.get());
+                    events.leaves_kernel(self.on.walk.total.get());
                 }
             }
             (true, true) if is_entry(from, executed, to) => {
                 if matches!(from.end, End::InterruptReturn | End::UserReturn) {
-                    let named = self.current.announced.name;
-                    self.current.enter_again(&mut self.frames);
+                    let named = self.on.current.announced.name;
+                    self.on.current.enter_again(&mut self.frames);
                     self.rename(named);
                 } else {
-                    self.current.enter(&mut self.frames, had_ended);
+                    self.on.current.enter(&mut self.frames, had_ended);
                 }
             }
             _ if !executed.is_whole => {}
             (true, true) if from.end == End::InterruptReturn && to.start != from.next => {
-                self.current.resume_kernel(&mut self.frames, Some(to.start));
+                self.on.current.resume_kernel(&mut self.frames, Some(to.start));
             }
             (false, false) if from.end == End::Indirect => self.jump(to),
-            _ => self.current.go_on(&mut self.frames, pending, Some(to.start)),
+            _ => self.on.current.go_on(&mut self.frames, pending, Some(to.start)),
         }
     }
 
@@ -47,7 +47,7 @@ impl Follower {
     fn jump(&mut self, to: &Block) {
         let label = self.label(to);
         if self.is_function(label) && !self.symbols.begins(self.name(), to.start) {
-            self.current.jump(&self.frames, label);
+            self.on.current.jump(&self.frames, label);
         }
     }
 
@@ -55,7 +55,7 @@ impl Follower {
     pub(super) fn rename(&mut self, is_named: bool) {
         if is_named {
             let process = self.process();
-            self.current.rename(&mut self.frames, process);
+            self.on.current.rename(&mut self.frames, process);
         }
     }
 }

@@ -37,11 +37,18 @@ struct NodeData {
     children: Vec<(Label, Node)>,
 }
 
+/// Instructions by node.
+#[derive(Default)]
+pub struct Sums {
+    counts: Vec<u64>,
+    touched: Vec<Node>,
+}
+
 /// A call tree.
 pub struct CallTree {
     nodes: Vec<NodeData>,
-    counts: Vec<u64>,
-    touched: Vec<Node>,
+    /// What was counted, on the processor whose turn it is.
+    pub sums: Sums,
     /// The names of processes, by number.
     pub processes: Vec<String>,
 }
@@ -52,12 +59,7 @@ impl CallTree {
         let none = Label::Process(u32::MAX);
         let root =
             NodeData { parent: ROOT, label: none, latest: (none, ROOT), children: Vec::new() };
-        Self {
-            nodes: Vec::from([root]),
-            counts: Vec::from([0]),
-            touched: Vec::new(),
-            processes: Vec::new(),
-        }
+        Self { nodes: Vec::from([root]), sums: Sums::default(), processes: Vec::new() }
     }
 
     /// The child of `parent` for `label`.
@@ -80,7 +82,6 @@ impl CallTree {
         let node = Node::try_from(self.nodes.len()).unwrap_or(Node::MAX);
         let latest = (Label::Process(u32::MAX), ROOT);
         self.nodes.push(NodeData { parent, label, latest, children: Vec::new() });
-        self.counts.push(0);
         self.nodes[parent as usize].children.push((label, node));
         node
     }
@@ -107,21 +108,24 @@ impl CallTree {
 
     /// Adds so many instructions.
     pub fn count(&mut self, node: Node, instructions: u64) {
-        let count = &mut self.counts[node as usize];
+        let Sums { counts, touched } = &mut self.sums;
+        if counts.len() <= node as usize {
+            counts.resize(self.nodes.len(), 0);
+        }
+        let count = &mut counts[node as usize];
         if *count == 0 && instructions > 0 {
-            self.touched.push(node);
+            touched.push(node);
         }
         *count += instructions;
     }
 
     /// Takes all that was counted since the last time, in the order of nodes.
     pub fn take(&mut self) -> Vec<(Node, u64)> {
-        self.touched.sort_unstable();
-        let counts = &mut self.counts;
-        let taken =
-            self.touched.iter().map(|&node| (node, core::mem::take(&mut counts[node as usize])));
+        let Sums { counts, touched } = &mut self.sums;
+        touched.sort_unstable();
+        let taken = touched.iter().map(|&node| (node, core::mem::take(&mut counts[node as usize])));
         let taken = taken.collect();
-        self.touched.clear();
+        touched.clear();
         taken
     }
 
