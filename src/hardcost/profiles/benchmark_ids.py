@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -19,7 +20,9 @@ from hardcost.errors import InputError
 from hardcost.profiles.importers.scap.account import class_of
 
 _FOLDER = "benchmarks"
-_PRODUCTS = ("rhel9", "ubuntu2204", "ubuntu2404")
+PRODUCTS = ("rhel9", "ubuntu2204", "ubuntu2404")
+"""The products of which benchmarks' controls are known."""
+
 _PREFIX = re.compile(r"(rhel-?9|ubuntu-?2[24]\.?04):(.+)", re.IGNORECASE)
 _STIG = re.compile(r"(RHEL|UBTU)-\d\d-\d+|CCE-\d+-\d", re.IGNORECASE)
 _VULNERABILITY = re.compile(r"S?(V-\d+)(?:r\d+_rule)?", re.IGNORECASE)
@@ -91,13 +94,13 @@ def requirements_of(text: str) -> Required:
             f"'{text}' is a number of {len(found)} CIS benchmarks",
             hint=f"say whose it is: {said}",
         )
-    product, row = found[0]
+    product, row = next((one for one in found if "controls" in one[1]), found[0])
     if "controls" not in row:
         raise InputError(
             f"hardcost has no control for {text} of {product.title}: {_missing_reason(row)}",
             hint="`hardcost list controls` lists those it has",
         )
-    others = [f"{one.name}:{_key(bare)} is {one.title}'s" for one, _ in found[1:]]
+    others = [f"{one.name}:{_key(bare)} is {one.title}'s" for one, _ in found if one != product]
     return Required(
         name=text,
         title=f"{text}: {_rules(row)}",
@@ -109,10 +112,69 @@ def requirements_of(text: str) -> Required:
     )
 
 
+def demanding_sysctl(key: str, value: str) -> tuple[str, ...]:
+    """Return the names of the controls of all products that require a sysctl."""
+    return _demanding(key, lambda tables: str(tables.get("sysctl", {}).get(key)) == value)
+
+
+def demanding_boot(word: str) -> tuple[str, ...]:
+    """Return the names of the controls of all products that require a boot parameter."""
+    return _demanding(word, lambda tables: word in tables.get("boot", ()))
+
+
+def demanding_rule(text: str) -> tuple[str, ...]:
+    """Return the names of the controls of all products that require an audit rule, as written."""
+    return _demanding(text, lambda tables: text in tables.get("audit", {}).get("rules", ()))
+
+
+def _demanding(word: str, requires: Callable[[dict[str, Any]], bool]) -> tuple[str, ...]:
+    """Return the names of the controls with `word` in their data whose tables require it."""
+    found = (
+        _number(product, row)
+        for product in map(_product, PRODUCTS)
+        for row in product.having(word)
+        if requires(row.get("controls", {}))
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def _number(product: _Product, row: dict[str, Any]) -> str:
+    """Return a control's number, with its product where others may have the same."""
+    own = _own_number(row)
+    return f"{product.name}:{own}" if _CIS.fullmatch(own) else own
+
+
+def _own_number(row: dict[str, Any]) -> str:
+    """Return a control's number in the STIG, else in CIS's benchmark, else CCE or XCCDF rule."""
+    names = row.get("names", ())
+    stig = (one for one in names if not one.startswith("CCE"))
+    found: str = [*stig, *row.get("cis", ()), *names, *row["rules"]][0]
+    return found
+
+
+def tables_of(product: str) -> list[dict[str, Any]]:
+    """Return the tables of a profile's file that carry out a product's controls."""
+    return [
+        row["controls"] for row in map(json.loads, _product(product).lines) if "controls" in row
+    ]
+
+
+def title_of(product: str) -> str:
+    """Return a product's title, such as `Ubuntu 24.04`."""
+    return _product(product).title
+
+
+def source_of(product: str) -> str:
+    """Say whose numbers a product's are."""
+    return _product(product).source
+
+
 def controls(product: str) -> list[str]:
-    """Return the numbers of a product's controls that something carries out, one of each."""
-    rows = [row for row in _product(product).having("controls") if "controls" in row]
-    return [[*row.get("names", ()), *row.get("cis", ()), *row["rules"]][0] for row in rows]
+    """Return the numbers of a product's controls that something carries out, one of each.
+
+    That is the number in the STIG, else in CIS's benchmark, else the CCE number or XCCDF rule.
+    """
+    return [_own_number(row) for row in _product(product).having("controls") if "controls" in row]
 
 
 @cache
@@ -130,7 +192,7 @@ def _find_controls(text: str) -> list[tuple[_Product, dict[str, Any]]]:
     rule = _XCCDF.fullmatch(bare)
     return [
         (product, row)
-        for product in map(_product, [wanted] if wanted else _PRODUCTS)
+        for product in map(_product, [wanted] if wanted else PRODUCTS)
         for row in product.having(rule[1] if rule else key)
         if (key in row.get(field, ()) and not rule) or row["rules"] == [rule[1] if rule else bare]
     ]
@@ -174,5 +236,5 @@ def _unknown_error(text: str, bare: str) -> InputError:
             f"{text} is a requirement that many controls meet, and not a control",
             hint="name the control, such as RHEL-09-654010",
         )
-    known = "; ".join(_product(name).source for name in _PRODUCTS)
+    known = "; ".join(_product(name).source for name in PRODUCTS)
     return InputError(f"no benchmark here has a control '{text}'", hint=f"known are {known}")

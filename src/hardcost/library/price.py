@@ -1,0 +1,324 @@
+"""What a control costs, at once: from the lists that come with hardcost, or predicted."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cache
+
+from auditrules.read.rule_text import is_rule
+from hardcost.controls.control import Control, Profile
+from hardcost.errors import InputError
+from hardcost.library.price_rule import price_of_rule, rules_of
+from hardcost.mechanisms.audit import AuditRule
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.kconfig import KernelOption
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.finding.price import (
+    CallPrice,
+    ControlPrice,
+    ControlPrices,
+    KernelPrice,
+    dearest_call,
+)
+from hardcost.model.request import CheckedRequest
+from hardcost.model.workload import workload_of
+from hardcost.prices.listed import ListedControl, listed
+from hardcost.prices.price_list import ListedPrice, PriceList, shipped_lists
+from hardcost.profiles import benchmark_ids, catalogue
+from hardcost.profiles.kernel import defaults
+from hardcost.units import join_in_prose, visible
+
+_OPTION = "CONFIG_"
+_SLIP = 0.9  # how alike two keys are if one is meant for the other
+_MODULES = {"selinux": "lsm=enforcing", "apparmor": "lsm=apparmor"}
+"""What people call the security modules."""
+
+_NOT_LISTED = "no list has one for it yet"
+
+
+@dataclass(frozen=True)
+class PriceRequest(CheckedRequest):
+    """A request for the prices of controls: names of settings, benchmarks' names, or rules.
+
+    `kernel` is the version, such as `6.1`, of the only kernel whose prices are wanted.
+    """
+
+    what: tuple[str, ...]
+    _: KW_ONLY
+    kernel: str | None = None
+
+
+def price(request: PriceRequest) -> ControlPrices:
+    """Return the prices of what is asked for. Nothing is measured, fetched or booted.
+
+    Raises:
+        InputError: There is no such control or kernel; near names are proposed.
+    """
+    PriceRequest.expect(request)
+    if not request.what:
+        raise InputError("no control is named", hint="such as init_on_alloc=1 or RHEL-09-654010")
+    lists = _lists(request.kernel)
+    notes: dict[str, None] = {}
+    found: dict[str, ControlPrice] = {}
+    for text in request.what:
+        for one in _priced(text, lists, notes):
+            found.setdefault(one.control, _on_wanted(one, request.kernel))
+    return ControlPrices(asked=request.what, controls=tuple(found.values()), notes=tuple(notes))
+
+
+@cache
+def price_in_short(control: Control) -> str:
+    """Return what a control adds to the call that grows most by it, in words.
+
+    Such as `adds up to 5.0% (open; Linux 6.1)`; "" where no kernel has a price of it. The oldest
+    kernel that has one decides.
+    """
+    found = price_of_control(control, shipped_lists())
+    known = next((one for one in found.kernels if one.known is not None), None)
+    if known is None:
+        return ""
+    how = f"{'predicted, ' if known.known == 'predicted' else ''}Linux {known.version}"
+    most = dearest_call([known])
+    if most is None:
+        return f"adds nothing ({how})" if found.uncounted is None else ""
+    adds = f"{100 * most.share:.1f}%" if most.base else f"{most.cost:,.0f} instructions"
+    least = "" if found.uncounted is None else "at least "
+    return f"adds {least}up to {adds} ({most.metric}; {how})"
+
+
+def with_prices(profile: Profile) -> Profile:
+    """Return a profile with the price of each control that has one, as a remark."""
+    priced = ((one.name, price_in_short(one)) for one in profile.controls if not one.in_baseline)
+    said = (one for one in priced if one[1])
+    return replace(profile, remarks=(*profile.remarks, *said))
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all controls that have a price, or a reason why not."""
+    return tuple(one.name for one in listed())
+
+
+def search(word: str) -> tuple[ListedControl, ...]:
+    """Return the controls of the list that have a word in their name, protection or sources."""
+    wanted = word.casefold()
+    return tuple(
+        one
+        for one in listed()
+        if any(wanted in text.casefold() for text in (one.name, one.protects, *one.references))
+    )
+
+
+def _lists(kernel: str | None) -> tuple[PriceList, ...]:
+    """Return the lists of one kernel, or all.
+
+    Raises:
+        InputError: There is none of that kernel.
+    """
+    every = shipped_lists()
+    if kernel is None:
+        return every
+    found = tuple(one for one in every if kernel in {one.version, one.kernel})
+    if not found:
+        known = join_in_prose(dict.fromkeys(one.version for one in every))
+        raise InputError(
+            f"there are no prices of Linux {visible(kernel)}", hint=f"there are {known}"
+        )
+    return found
+
+
+def _on_wanted(one: ControlPrice, kernel: str | None) -> ControlPrice:
+    """Return a price on the wanted kernel alone: rules are predicted for one."""
+    kept = tuple(it for it in one.kernels if kernel in {None, it.version, it.kernel})
+    if kept or not one.kernels:
+        return replace(one, kernels=kept)
+    known = join_in_prose(dict.fromkeys(it.version for it in one.kernels))
+    return replace(one, kernels=(), why=f"it is known for Linux {known} only")
+
+
+def _priced(
+    text: str, lists: Sequence[PriceList], notes: dict[str, None]
+) -> Iterator[ControlPrice]:
+    """Yield the prices of what one argument names.
+
+    Raises:
+        InputError: It names nothing, or several things.
+    """
+    known = () if is_rule(text) else _listed(text)
+    if is_rule(text):
+        yield from map(price_of_rule, rules_of(text))
+    elif known:
+        yield from (price_of_listed(one, lists) for one in known)
+    elif benchmark_ids.is_name(text):
+        required = catalogue.load(text)
+        notes.update(dict.fromkeys((required.title, *required.notes)))
+        for control in required.controls:
+            if not control.in_baseline:
+                found = price_of_control(control, lists)
+                yield replace(found, measure=found.measure or f"hardcost bill {shlex.quote(text)}")
+    elif _is_other_sysctl(text):
+        yield price_of_control(Sysctl.of(text), lists)
+    else:
+        raise InputError(f"there is no setting '{visible(text)}' here", hint=_near(text))
+
+
+def _is_other_sysctl(text: str) -> bool:
+    """Say whether a text sets a sysctl that is not listed, and is no slip of one that is."""
+    key, sign, _ = text.partition("=")
+    if not sign or "." not in key or not key.isprintable():
+        return False
+    kinds = {one.name.partition("=")[0]: type(one.control) for one in listed()}
+    keys = [one for one, kind in kinds.items() if kind is Sysctl]
+    if key in kinds:
+        return kinds[key] is Sysctl
+    return not difflib.get_close_matches(key.casefold(), keys, 1, _SLIP)
+
+
+def _near(text: str) -> str:
+    """Return names that are near a text, and how to look for others."""
+    every = {one.casefold(): one for one in (*names(), *_MODULES)}
+    near = difflib.get_close_matches(text.casefold(), every, 3, 0.7)
+    meant = f"did you mean {' or '.join(every[one] for one in near)}? " if near else ""
+    return f"{meant}`hardcost price --search WORD` looks for one"
+
+
+def _listed(text: str) -> tuple[ListedControl, ...]:
+    """Return the controls that a text names: whole, in another spelling, or by the part before `=`.
+
+    A name of something else that does the same stands for those.
+    """
+    key, sign, value = text.partition("=")
+    key = _MODULES.get(key.casefold(), key)
+    if "/" in key and "." not in key:
+        key = key.replace("/", ".")  # as sysctl(8) takes it
+    option = key.removeprefix(_OPTION) if key.startswith(_OPTION) else None
+    if option is not None:
+        return _named(f"{option}{sign}{value}", options_only=True)
+    return _named(f"{key}{sign}{value}")
+
+
+def _named(wanted: str, *, options_only: bool = False) -> tuple[ListedControl, ...]:
+    every = [one for one in listed() if not options_only or one.kind == KernelOption.noun]
+    spelled = {wanted, BootParameter(wanted).setting}
+    whole = [one for one in every if spelled & {one.name, one.setting}]
+    by_key = [one for one in every if "=" not in wanted and wanted == one.name.partition("=")[0]]
+    found = whole or by_key
+    if not found:  # such as MODULES=n, or MODULES
+        found = [
+            one
+            for one in listed()
+            if any(wanted in {same, same.partition("=")[0]} for same in one.same_as)
+        ]
+    return tuple(found)
+
+
+# A control of the list ----------------------------------------------------------------------------
+
+
+def price_of_control(control: Control, lists: Sequence[PriceList]) -> ControlPrice:
+    """Return the price of a control, listed or not."""
+    if isinstance(control, AuditRule):
+        return price_of_rule(control)
+    known = next((one for one in listed() if one.name == control.name), None)
+    of = known or ListedControl(control.name, control.noun, control)
+    return price_of_listed(of, lists)
+
+
+def price_of_listed(one: ListedControl, lists: Sequence[PriceList]) -> ControlPrice:
+    """Return the price of a control of the list, on each kernel that has one."""
+    stand_in = one.equivalent
+    control = one.control if stand_in is None else stand_in
+    uncounted = next((it.uncounted for it in (one.without, control) if it is not None), None)
+    found = ControlPrice(
+        control=one.name,
+        what=one.kind,
+        protects=one.protects,
+        severity=one.severity,
+        demanded_by=(*_demands(control), *(it for it in one.references if _asks(it))),
+        sources=tuple(it for it in one.references if not _asks(it)),
+        default=None if control is None else defaults.default_of(control, ()),
+        same_as=one.same_as,
+        uses=None if stand_in is None else stand_in.name,
+        uncounted=uncounted,
+        caveats=(one.note,) if one.note else (),
+        why=one.why,
+        measure=_command(one.without or control),
+    )
+    if one.why is not None:
+        return found
+    name = one.name if stand_in is None else stand_in.name
+    kernels = tuple(filter(None, (_on_kernel(name, it) for it in lists)))
+    if not kernels:
+        return replace(found, why=_NOT_LISTED)
+    return replace(found, kernels=kernels)
+
+
+def _asks(reference: str) -> bool:
+    """Say whether a reference is a source that asks for a control, and no file of the kernel."""
+    return ": " in reference
+
+
+def _demands(control: Control | None) -> tuple[str, ...]:
+    """Return the benchmarks' names of what requires a control."""
+    if isinstance(control, Sysctl):
+        return benchmark_ids.demanding_sysctl(control.key, control.value)
+    if isinstance(control, BootParameter):
+        return benchmark_ids.demanding_boot(control.text)
+    return ()
+
+
+def _command(control: Control | None) -> str | None:
+    """Return the command that measures a control."""
+    if isinstance(control, Sysctl):
+        return f"hardcost bill {shlex.quote(control.name)}"
+    if isinstance(control, BootParameter):
+        return f"hardcost bill --boot {shlex.quote(control.text)}"
+    if isinstance(control, Lsm):
+        return f"hardcost bill --lsm {control.mode}"
+    return None
+
+
+def _on_kernel(control: str, prices: PriceList) -> KernelPrice | None:
+    """Return the price of a control in a list; None if the list is not about it."""
+    found = prices.price_of(control)
+    if found is None:
+        return None
+    head = prices.head
+    return KernelPrice(
+        kernel=prices.kernel,
+        known=None if found.why is not None else "measured",
+        calls=tuple(sorted(_calls(found, prices), key=lambda one: -abs(one.share))),
+        free=_number_free(found, prices),
+        without=found.without,
+        against=head.against,
+        date=head.date,
+        environment=head.environment,
+        missing=found.missing,
+        why=found.why,
+    )
+
+
+def _calls(found: ListedPrice, prices: PriceList) -> Iterator[CallPrice]:
+    for workload, costs in found.costs.items():
+        for metric, (cost, low, high) in costs.items():
+            base = prices.head.base[workload][metric]
+            yield CallPrice(
+                workload=workload_of(workload),
+                metric=metric,
+                unit=prices.head.unit,
+                base=base if found.without is None else base - cost,
+                cost=cost,
+                low=low,
+                high=high,
+            )
+
+
+def _number_free(found: ListedPrice, prices: PriceList) -> int:
+    """Return to how many of the metrics that were measured a control adds nothing."""
+    if found.why is not None:
+        return 0
+    measured = (len(of) for name, of in prices.head.base.items() if name not in found.missing)
+    return sum(measured) - sum(map(len, found.costs.values()))

@@ -1,0 +1,202 @@
+"""Price lists: each control of the catalogue measured by itself on one kernel.
+
+A list is made of the finding of a study with a configuration for each control, which is saved as
+any run is. So it is resumed, spread over workers and shown again as other runs are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from datetime import UTC, datetime
+
+from hardcost.controls.configuration import Configuration
+from hardcost.errors import InputError, MachineError
+from hardcost.instruments.insn import INSN
+from hardcost.library import run
+from hardcost.library.measurement import Foreseen, Measuring
+from hardcost.library.run import RunRequest
+from hardcost.measure.monitor import Monitor
+from hardcost.mechanisms.lsm import Lsm
+from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.study import StudyFinding
+from hardcost.model.request import CheckedRequest
+from hardcost.model.role import Named
+from hardcost.model.workload import Workload
+from hardcost.prices.listed import ListedControl, listed, measurable
+from hardcost.prices.price_list import ByMetric, CostInterval, ListedPrice, ListHead, PriceList
+from hardcost.study.model import Study
+from hardcost.supply.cache.cache import file_digest
+from hardcost.supply.programs import program_path
+from hardcost.toml.read import meant
+
+WORKLOADS = (Workload("syscalls"), Workload("syscalls-more"))
+"""The workloads of a list, unless others are chosen."""
+
+_NONE = "none"
+_GUEST = "a small guest of Debian's kernel with its defaults"
+_WHOLE = "a Debian guest without a security module"
+
+
+@dataclass(frozen=True)
+class PriceListRequest(CheckedRequest):
+    """A request to measure the controls of a list, by their names.
+
+    Without names all are measured but the security modules, which need a whole Debian guest. They
+    are priced in a list of their own: in one list, all are added to the same guest.
+    """
+
+    controls: tuple[str, ...] = ()
+    _: KW_ONLY
+    how: Measuring = field(default_factory=Measuring)
+
+    def chosen(self) -> tuple[ListedControl, ...]:
+        """Return the controls, in the order of the catalogue.
+
+        Raises:
+            InputError: There is none of a name, or it can't be measured by itself.
+        """
+        known = {one.name: one for one in measurable()}
+        if not self.controls:
+            return tuple(one for one in known.values() if not _is_whole(one))
+        for name in self.controls:
+            if name not in known:
+                why = next((one.why for one in listed() if one.name == name), None)
+                raise InputError(
+                    f"there is no control '{name}' that can be measured by itself",
+                    hint=why or meant(name, tuple(known), "controls"),
+                )
+        return tuple(one for name, one in known.items() if name in self.controls)
+
+
+def _is_whole(one: ListedControl) -> bool:
+    return one.measured is not None and one.measured.whole_system
+
+
+def build_list(request: PriceListRequest, monitor: Monitor | None = None) -> PriceList:
+    """Measure each control by itself; return the list.
+
+    A control that the kernel lacks, or whose trials fail, is in the list without a price and with
+    the reason.
+
+    Raises:
+        HardcostError: Something is wrong with the input, the machine or the store.
+    """
+    PriceListRequest.expect(request)
+    found = run.run(_run_request(request), monitor)
+    return _list_of(found, request)
+
+
+def preview_list(request: PriceListRequest, monitor: Monitor | None = None) -> Foreseen:
+    """Return the plan of a list that is not measured.
+
+    Raises:
+        HardcostError: Something is wrong with the input, the machine or the store.
+    """
+    return run.preview(_run_request(request), monitor)
+
+
+def _run_request(request: PriceListRequest) -> RunRequest:
+    how = request.how
+    return RunRequest(
+        _study(request.chosen()),
+        how=replace(how, instrument=INSN.name, workloads=how.workloads or WORKLOADS),
+    )
+
+
+def _study(controls: Sequence[ListedControl]) -> Study:
+    """Return the study that has a configuration for each control, and one without any."""
+    base = (Lsm("none"),) if any(map(_is_whole, controls)) else ()
+    measured = tuple((one.name, one.measured) for one in controls if one.measured is not None)
+    return Study(
+        name="prices",
+        title="the price of each control by itself",
+        description="",
+        workloads=WORKLOADS,
+        configurations=(
+            Configuration(Named(_NONE), base),
+            *(
+                Configuration(Named(name), (one,) if isinstance(one, Lsm) else (*base, one))
+                for name, one in measured
+            ),
+        ),
+        baseline=_NONE,
+        instrument=INSN.name,
+    )
+
+
+def _list_of(found: StudyFinding, request: PriceListRequest) -> PriceList:
+    """Return the list that a finding makes."""
+    controls = request.chosen()
+    cells: defaultdict[str, list[Cell]] = defaultdict(list)
+    for cell in found.cells:
+        cells[str(cell.configuration)].append(cell)
+    if not cells[_NONE]:
+        raise MachineError("without the state that all are compared with there is no price")
+    failed: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for one in found.failures:
+        failed[str(one.configuration)].setdefault(str(one.workload), one.reason)
+    bounds = _bounds(cells[_NONE])
+    measured = {(str(one.configuration), str(one.workload)) for one in found.cells}
+    return PriceList(
+        name=found.environment["kernel"],
+        head=ListHead(
+            environment={
+                name: value for name, value in found.environment.items() if name != "host"
+            },
+            programs=file_digest(program_path("hardcost-probe")),
+            instrument=found.instrument,
+            unit=cells[_NONE][0].unit,
+            date=datetime.now(UTC).date().isoformat(),
+            against=_WHOLE if any(map(_is_whole, controls)) else _GUEST,
+            trials=len(measured),
+            base=_by_metric((one, one.value) for one in cells[_NONE]),
+            least=_by_metric((one, bounds[one.workload, one.metric]) for one in cells[_NONE]),
+        ),
+        prices=tuple(_price(one, cells[one.name], failed[one.name], bounds) for one in controls),
+    )
+
+
+Bounds = Mapping[tuple[Workload, str], float]
+"""The cost that can't be distinguished from none, by workload and metric."""
+
+
+def _bounds(baseline: Sequence[Cell]) -> Bounds:
+    """Return what placebos differ by on each metric, or, if that is more, as a share on any.
+
+    A list has a hundred controls to eight placebos, so that some control shows a difference where
+    no placebo did. Calls that are measured under perturbations have bounds of their own.
+    """
+    steady = [one for one in baseline if one.trials == 1]
+    share = max((one.least / one.value for one in steady if one.value > 0), default=0.0)
+    return {
+        (one.workload, one.metric): max(one.least, round(share * one.value, 3)) for one in baseline
+    }
+
+
+def _by_metric(values: Iterator[tuple[Cell, float]]) -> ByMetric:
+    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for cell, value in values:
+        found[str(cell.workload)][cell.metric] = value
+    return dict(found)
+
+
+def _price(
+    control: ListedControl, cells: Sequence[Cell], failed: dict[str, str], bounds: Bounds
+) -> ListedPrice:
+    without = None if control.without is None else control.without.name
+    if not cells:
+        why = "; ".join(dict.fromkeys(failed.values())) or "its trials failed"
+        return ListedPrice(control=control.name, without=without, why=why)
+    costs: defaultdict[str, dict[str, CostInterval]] = defaultdict(dict)
+    for cell in cells:
+        bound = bounds[cell.workload, cell.metric]
+        if abs(cell.difference) > bound and not cell.may_be_baseline:
+            base = cell.value - cell.difference
+            low, high = (round(base * (it - 1), 3) for it in (cell.ratio_low, cell.ratio_high))
+            low, high = min(low, cell.difference), max(high, cell.difference)
+            added = (cell.difference, low, high)
+            saved = (-cell.difference, -high, -low)
+            costs[str(cell.workload)][cell.metric] = added if without is None else saved
+    return ListedPrice(control=control.name, without=without, costs=dict(costs), missing=failed)

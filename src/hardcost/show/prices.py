@@ -1,0 +1,251 @@
+"""The price of a control in words: what it is, what it adds to each call, and how that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hardcost.model.finding.price import CallPrice, ControlPrice, KernelPrice, dearest_call
+from hardcost.show.text import ABSENT, decimals, percent, signed_number
+from hardcost.units import count, join_in_prose
+
+SHOWN = 12
+"""Most calls that are shown without being asked for all."""
+
+_REFUSED = -0.5  # share: a call that does what it is asked for does not become that much cheaper
+_SMALL = 100  # instructions, below which a decimal says something
+_OWNERS = {"kernel": "every kernel has", "distribution": "Debian has"}
+_DEFAULTS = {
+    "kernel": "The kernel's default: every system has it already.",
+    "distribution": "Debian's default: it has it already.",
+}
+
+
+@dataclass(frozen=True)
+class PriceWords:
+    """A control's price for a reader: lines, a table with its head, and further lines."""
+
+    title: str
+    about: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    known: tuple[str, ...]
+
+
+def words_of(one: ControlPrice, *, whole: bool = False) -> PriceWords:
+    """Return a price in words; with `whole`, with every call that costs something."""
+    rows, more = ((), []) if is_unknown(one) else _table(one, whole=whole)
+    return PriceWords(
+        title=f"{one.control}, {one.what}: {answer_of(one)}",
+        about=tuple(_about(one)),
+        rows=rows,
+        known=(*more, *how_known(one), *_measure(one)),
+    )
+
+
+def _about(one: ControlPrice) -> Iterator[str]:
+    yield from good_for(one)
+    if one.demanded_by:
+        yield f"Asked for by {_some(one.demanded_by)}."
+    if one.same_as:
+        yield f"The same as {join_in_prose(one.same_as)}."
+
+
+def good_for(one: ControlPrice) -> Iterator[str]:
+    """Yield what a control is good for, whose default it is, and what it is priced by."""
+    if one.protects:
+        yield one.protects
+    if one.default is not None:
+        yield _DEFAULTS[one.default]
+    if one.uses is not None:
+        yield f"Priced by {one.uses}, which does the same without building a kernel."
+
+
+def answer_of(one: ControlPrice) -> str:
+    """Return the price in a sentence."""
+    if one.why is not None:
+        return f"no price, {one.why}"
+    priced = _priced(one)
+    if not priced:
+        return f"no price, {one.kernels[0].why}"
+    if is_unknown(one):
+        return f"cost not known, {_reason(one)}"
+    calls = [call for kernel in priced for call in kernel.calls]
+    most = dearest_call(priced)
+    if most is None:
+        refused = _refused(calls)
+        number = max(len(kernel.calls) + kernel.free for kernel in priced)
+        rest = f", but {join_in_prose(refused)} can fail with it" if refused else ""
+        return f"free, it adds nothing to any of {count(number, 'call')}{rest}"
+    adds = percent(most.share) if most.base else f"{signed_number(most.cost)} instructions"
+    more = "" if one.uncounted is None else ", and more that no count shows"
+    had = "" if one.default is None else f", which {_OWNERS[one.default]} already"
+    return f"adds up to {adds} to a call ({most.metric}){had}{more}{_first_of_all(calls)}"
+
+
+def is_unknown(one: ControlPrice) -> bool:
+    """Say whether a control's cost lies in what no instruction count shows, and none is seen."""
+    return one.uncounted is not None and dearest_call(_priced(one)) is None
+
+
+def _reason(one: ControlPrice) -> str:
+    """Return why a count misses the cost, without what it means for a number."""
+    return (one.uncounted or "").partition(": ")[0]
+
+
+def _priced(one: ControlPrice) -> list[KernelPrice]:
+    return [kernel for kernel in one.kernels if kernel.known is not None]
+
+
+def _refused(calls: Sequence[CallPrice]) -> tuple[str, ...]:
+    """Return the calls that take so much less with a control that they must have been refused."""
+    return tuple(dict.fromkeys(call.metric for call in calls if call.share < _REFUSED))
+
+
+def _first_of_all(calls: Sequence[CallPrice]) -> str:
+    """Return what having any audit rule adds besides; "" where that is not meant."""
+    shares = [call.first / call.base for call in calls if call.first and call.base]
+    return f"; the first rule of all adds up to {percent(max(shares))} besides" if shares else ""
+
+
+def _table(one: ControlPrice, *, whole: bool) -> tuple[tuple[tuple[str, ...], ...], list[str]]:
+    """Return the rows of calls that cost something, with the head; and what they leave out."""
+    priced = _priced(one)
+    by_kernel = [{_key(call): call for call in kernel.calls} for kernel in priced]
+    every = {key: call for known in reversed(by_kernel) for key, call in known.items()}
+    ordered = sorted(every, key=lambda key: -_largest(key, by_kernel))
+    if not ordered:
+        return (), []
+    shown = ordered if whole else ordered[:SHOWN]
+    first = any(call.first is not None for call in every.values())
+    head = ["adds to", *(f"Linux {kernel.version}" for kernel in priced)]
+    if first:
+        head.append("the first rule")
+    rows = [tuple(head)]
+    for key in shown:
+        name = key[1] if key[0] in _CALLS else " ".join(key)
+        row = [
+            name,
+            *(
+                _cell(known.get(key), kernel, key)
+                for known, kernel in zip(by_kernel, priced, strict=True)
+            ),
+        ]
+        if first:
+            row.append(_first(every[key]))
+        rows.append(tuple(row))
+    return tuple(rows), list(_left_out(priced, ordered[len(shown) :], by_kernel))
+
+
+_CALLS = frozenset({"syscalls", "syscalls-more"})
+"""The workloads whose metrics are calls, which need no more than their names."""
+
+
+def _key(call: CallPrice) -> tuple[str, str]:
+    return str(call.workload), call.metric
+
+
+def _largest(key: tuple[str, str], by_kernel: Sequence[dict[tuple[str, str], CallPrice]]) -> float:
+    return max(abs(known[key].share) for known in by_kernel if key in known)
+
+
+def _cell(call: CallPrice | None, kernel: KernelPrice, key: tuple[str, str]) -> str:
+    if call is None:
+        return ABSENT if key[0] in kernel.missing else "0"
+    return amount_of(call)
+
+
+def amount_of(call: CallPrice) -> str:
+    """Return a cost with its share of the call, such as `+697 (+19.6%)`."""
+    share = f" ({_signed_percent(call.share)})" if call.base else ""
+    return f"{signed_number(call.cost, _digits(call.cost))}{share}"
+
+
+def _digits(cost: float) -> int:
+    """Return the decimals of a cost: one where it is small, none where that would say nothing."""
+    return min(decimals([cost]), 1) if abs(cost) < _SMALL else 0
+
+
+def _first(call: CallPrice) -> str:
+    return "" if call.first is None else signed_number(call.first)
+
+
+def _signed_percent(share: float) -> str:
+    text = percent(abs(share))
+    return f"{'-' if share < 0 else '+'}{text}"
+
+
+def _left_out(
+    priced: Sequence[KernelPrice],
+    more: Sequence[tuple[str, str]],
+    by_kernel: Sequence[dict[tuple[str, str], CallPrice]],
+) -> Iterator[str]:
+    """Yield the number of calls that the table leaves out: costing less, or nothing."""
+    if more:
+        largest = percent(max(_largest(key, by_kernel) for key in more))
+        yield f"{count(len(more), 'more call')} by up to {largest} (--all shows them)."
+    free = [kernel for kernel in priced if kernel.free]
+    if len({kernel.free for kernel in free}) == 1:
+        yield f"Nothing to {count(free[0].free, 'other call')}."
+    elif free:
+        each = (f"{kernel.free} on Linux {kernel.version}" for kernel in free)
+        yield f"Nothing to the other calls: {join_in_prose(each)}."
+
+
+def how_known(one: ControlPrice) -> Iterator[str]:
+    """Yield how a price is known, where there is none, and what it lacks."""
+    for kernel in one.kernels:
+        if kernel.known is None and any(it.known is not None for it in one.kernels):
+            yield f"No price on Linux {kernel.version}: {kernel.why}."
+        for workload, why in kernel.missing.items():
+            yield f"Not known on Linux {kernel.version}: {workload}: {why}."
+    priced = [] if is_unknown(one) else _priced(one)
+    calls = [call for kernel in priced for call in kernel.calls]
+    for name in _refused(calls):
+        yield f"{name} takes so much less since it is refused, or finds nothing to do: no saving."
+    if any(_REFUSED <= call.share < 0 for call in calls):
+        yield "Below zero is less work, which may have moved to another call."
+    if priced:
+        yield _by_what(priced)
+    if calls:
+        yield "What each call is: `hardcost list workloads calls=`"
+    if one.uncounted is not None and not is_unknown(one):
+        yield f"Caution: {one.uncounted}."
+    for caveat in one.caveats:
+        yield f"Note: {caveat.rstrip('.')}."
+
+
+def _measure(one: ControlPrice) -> Iterator[str]:
+    if one.measure is not None:
+        yield f"To measure it on your kernel: {one.measure}"
+
+
+def _by_what(priced: Sequence[KernelPrice]) -> str:
+    """Return how prices are known: by what, when, and what they were added to."""
+    measured = [one for one in priced if one.known == "measured"]
+    if measured:
+        against = join_in_prose(dict.fromkeys(one.against for one in measured))
+        dates = join_in_prose(dict.fromkeys(one.date for one in measured))
+        without = measured[0].without
+        how = (
+            f"Measured: what it adds, by itself, to {against}"
+            if without is None
+            else f"Measured: what {without} saves in {against}"
+        )
+        return f"{how}; instructions, counted under QEMU ({dates}), which are not time."
+    (one, *_) = priced
+    last = (
+        "; the last column is what the first rule of all adds to the call besides, whichever it is"
+        if one.calls
+        else ""
+    )
+    return (
+        f"Predicted, from constants measured on Linux {one.kernel} ({one.date}): what it adds to a"
+        f" typical call {one.against}{last}. Instructions are not time."
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    shown = 4
+    more = len(names) - shown
+    return "; ".join(names) if more <= 0 else f"{'; '.join(names[:shown])} and {more} more"

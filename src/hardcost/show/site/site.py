@@ -1,0 +1,219 @@
+"""The pages of prices: their addresses and contents.
+
+A page's address is made of the control's name alone, so that it stays the same from list to list.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from hardcost.model.finding.price import (
+    Benchmark,
+    CallPrice,
+    ControlPrice,
+    KernelPrice,
+    dearest_call,
+)
+from hardcost.show.page.script import Script, script_of
+from hardcost.show.prices import amount_of, answer_of, good_for, how_known
+from hardcost.show.text import percent, signed_number
+from hardcost.units import visible
+
+FRONT = "index.html"
+_UNFIT = re.compile(r"[^A-Za-z0-9._=+-]+")
+_LONGEST = 60  # characters of a name in an address
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A number of a table: its text, its value for sorting, and the length (0 to 1) of its bar."""
+
+    text: str
+    value: float | None = None
+    bar: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Link:
+    name: str
+    address: str
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row of a table of settings or calls."""
+
+    name: str
+    cells: tuple[_Cell, ...]
+    address: str = ""
+    what: str = ""
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class _BenchmarkRow:
+    name: str
+    cell: _Cell
+    controls: tuple[_Link, ...]
+
+
+def address_of(control: str) -> str:
+    """Return the address of a control's page, which is the same in every site."""
+    plain = _UNFIT.sub("-", control).strip("-.")[:_LONGEST]
+    if plain != control:
+        plain = f"{plain}-{hashlib.sha256(control.encode()).hexdigest()[:8]}"
+    return f"controls/{plain}.html"
+
+
+def pages(prices: Sequence[ControlPrice], benchmarks: Sequence[Benchmark]) -> dict[str, str]:
+    """Return the pages by their addresses."""
+    known = {one.control: one for one in prices}
+    found = {FRONT: _front(prices, benchmarks)}
+    for one in prices:
+        found[address_of(one.control)] = _control(one, known)
+    for benchmark in benchmarks:
+        found[_benchmark_address(benchmark)] = _benchmark(benchmark, known)
+    return found
+
+
+def _front(prices: Sequence[ControlPrice], benchmarks: Sequence[Benchmark]) -> str:
+    versions = _versions(prices)
+    rows = [
+        _Row(
+            name=visible(one.control),
+            cells=tuple(_most(one, version) for version in versions),
+            address=address_of(one.control),
+            what=one.what,
+            more=visible(one.protects),
+        )
+        for one in prices
+    ]
+    return _rendered(
+        "front",
+        title="What Linux hardening settings cost",
+        front="",
+        benchmarks=[_Link(one.title, _benchmark_address(one)) for one in benchmarks],
+        columns=[
+            ("setting", "text"),
+            ("kind", "text"),
+            *((f"Linux {version}", "number") for version in versions),
+            ("what it is good for", "text"),
+        ],
+        rows=rows,
+    )
+
+
+def _control(one: ControlPrice, known: Mapping[str, ControlPrice]) -> str:
+    priced = [kernel for kernel in one.kernels if kernel.known is not None]
+    same = [one.uses] if one.uses is not None else list(one.same_as)
+    return _rendered(
+        "control",
+        title=visible(one.control),
+        front=f"../{FRONT}",
+        answer=f"{one.what.capitalize()}: {answer_of(one)}",
+        about=[visible(line) for line in good_for(one)],
+        same=[
+            _Link(visible(name), address_of(name).partition("/")[2] if name in known else "")
+            for name in same
+        ],
+        columns=[
+            ("call", "text"),
+            *((f"Linux {kernel.version}", "number") for kernel in priced),
+            *((("the first rule", "number"),) if _has_first(priced) else ()),
+        ],
+        rows=list(_call_rows(priced)),
+        known=[visible(line) for line in how_known(one)],
+        measure=None if one.measure is None else visible(one.measure),
+        demanded=[visible(name) for name in one.demanded_by],
+    )
+
+
+def _benchmark(benchmark: Benchmark, known: Mapping[str, ControlPrice]) -> str:
+    rows = []
+    for control in benchmark.controls:
+        own = [known[name] for name in control.controls if name in known]
+        cells = [_most(one, None) for one in own]
+        cell = max(cells, key=lambda it: -1.0 if it.value is None else it.value, default=_Cell("-"))
+        links = (_Link(visible(it.control), f"../{address_of(it.control)}") for it in own)
+        rows.append(_BenchmarkRow(visible(control.name), cell, tuple(links)))
+    return _rendered(
+        "benchmark",
+        title=f"{benchmark.title}: what its controls cost",
+        front=f"../{FRONT}",
+        source=benchmark.source,
+        columns=[("number", "text"), ("the dearest adds", "number"), ("settings", "text")],
+        rows=rows,
+    )
+
+
+def _benchmark_address(benchmark: Benchmark) -> str:
+    return f"benchmarks/{benchmark.name}.html"
+
+
+def _versions(prices: Sequence[ControlPrice]) -> tuple[str, ...]:
+    """Return the versions of Linux that prices are of, in the order of the lists."""
+    return tuple(dict.fromkeys(kernel.version for one in prices for kernel in one.kernels))
+
+
+def _most(one: ControlPrice, version: str | None) -> _Cell:
+    """Return the largest share that a control adds to a call, on one kernel or on any."""
+    priced = [it for it in one.kernels if it.known is not None and version in {None, it.version}]
+    if not priced:
+        return _Cell("-")
+    most = dearest_call(priced)
+    if most is None:
+        return _Cell("0%" if one.uncounted is None else "-", 0.0 if one.uncounted is None else None)
+    return _Cell(f"{percent(most.share)} ({most.metric})", most.share, min(most.share, 1.0))
+
+
+def _has_first(priced: Sequence[KernelPrice]) -> bool:
+    return any(call.first is not None for kernel in priced for call in kernel.calls)
+
+
+def _call_rows(priced: Sequence[KernelPrice]) -> Iterator[_Row]:
+    """Yield a row for each call that costs something on any kernel, the dearest first."""
+    by_kernel = [{(str(it.workload), it.metric): it for it in kernel.calls} for kernel in priced]
+    every = {key: call for known in by_kernel for key, call in known.items()}
+    longest = max((abs(call.share) for call in every.values()), default=0.0)
+    for key in sorted(
+        every, key=lambda it: -max(abs(of[it].share) for of in by_kernel if it in of)
+    ):
+        cells = [_amount(known.get(key), longest) for known in by_kernel]
+        first = every[key].first
+        if _has_first(priced):
+            cells.append(_Cell("" if first is None else signed_number(first), first))
+        yield _Row(key[1], tuple(cells))
+
+
+def _amount(call: CallPrice | None, longest: float) -> _Cell:
+    if call is None:
+        return _Cell("0", 0.0)
+    part = max(call.share, 0.0) / longest if longest else 0.0
+    return _Cell(amount_of(call), call.share, part)
+
+
+@cache
+def _script() -> Script:
+    return script_of((resources.files("hardcost.show.site") / "tables.js").read_text("utf-8"))
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("hardcost.show.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _rendered(template: str, **values: object) -> str:
+    return _environment().get_template(f"{template}.html.j2").render(script=_script(), **values)
