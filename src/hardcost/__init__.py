@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hardcost.library.hotspots import HotspotsRequest, hotspots
     from hardcost.library.measurement import Measuring, workloads_of
     from hardcost.library.percentages import budget, limits
+    from hardcost.library.price import PriceRequest, price
     from hardcost.library.run import RunRequest, run
     from hardcost.library.trace import TraceRequest, trace
     from hardcost.machines.options import MachineOptions
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from hardcost.model.finding.change import Gate
     from hardcost.model.finding.choice import Advised
     from hardcost.model.finding.comparison import Comparison
+    from hardcost.model.finding.price import ControlPrices
     from hardcost.model.finding.study import StudyFinding
     from hardcost.model.finding.trace import Traces
     from hardcost.profiles.settings import Settings
@@ -56,6 +58,7 @@ __all__ = [
     "Calls",
     "CompareRequest",
     "Comparison",
+    "ControlPrices",
     "Gate",
     "GateRequest",
     "HardcostError",
@@ -65,6 +68,7 @@ __all__ = [
     "MachineOptions",
     "Measuring",
     "Monitor",
+    "PriceRequest",
     "RunRequest",
     "Settings",
     "StudyFinding",
@@ -79,6 +83,7 @@ __all__ = [
     "hotspots",
     "lab_at",
     "limits",
+    "price",
     "rows",
     "run",
     "to_json",
@@ -92,6 +97,7 @@ _HOMES = {
     "model.finding.calls": ("Calls",),
     "model.finding.change": ("Gate",),
     "model.finding.choice": ("Advised",),
+    "model.finding.price": ("ControlPrices",),
     "model.finding.study": ("StudyFinding",),
     "model.finding.trace": ("Traces",),
     "errors": ("HardcostError", "InputError"),
@@ -106,6 +112,7 @@ _HOMES = {
     "machines.options": ("MachineOptions",),
     "measure.workers.lab": ("Lab", "lab_at"),
     "profiles.settings": ("Settings",),
+    "library.price": ("PriceRequest", "price"),
     "library.run": ("RunRequest", "run"),
     "library.trace": ("TraceRequest", "trace"),
     "measure.monitor": ("Monitor",),

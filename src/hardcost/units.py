@@ -15,6 +15,8 @@ class Unit(StrEnum):
     INSN_PER_OP = "insn/op"
     NS_PER_OP = "ns/op"
     INSN = "insn"
+    PARALLEL_PER_OP = "parallel insn/op"
+    PARALLEL = "parallel insn"
     NS = "ns"
     INDEX = "index"
 

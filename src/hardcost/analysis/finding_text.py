@@ -90,11 +90,13 @@ _OF_STUDIES = (
 def upgrade_finding(old: _Object) -> _Object:
     """Return a saved finding in today's form, as far as no analysis is needed.
 
+    Keys that went, such as a trace's `modelled`, are ignored where it is read.
+
     Before version 1, one form had the fields of all kinds of findings: those that a kind did not
     use were null or empty.
     """
     if "version" in old:
-        return old
+        return old | {"version": Traces.version} if old.get("kind") == "trace" else old
     return {key: old[key] for key in _OF_ALL if key in old} | _fields_of_kind(old)
 
 

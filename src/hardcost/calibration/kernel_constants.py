@@ -99,7 +99,8 @@ def constants_of_record(
 def fit_remedy(wanted: MachineOptions) -> str:
     """Return the command that fits constants to the guests that are wanted, as a remedy."""
     usual = Constants.of_debian().about["cpu_model"]
-    words = [f"--kernel {wanted.kernel}"] if wanted.kernel else []
+    words = [f"--guest {wanted.guest}"] if wanted.guest else []
+    words += [f"--kernel {wanted.kernel}"] if wanted.kernel else []
     words += [f"--cpu {wanted.cpu}"] if wanted.cpu != usual else []
     words += [f"--qemu {wanted.qemu}"] if wanted.qemu else []
     return (
@@ -118,8 +119,10 @@ def _version(about: Mapping[str, str]) -> str:
     return about.get("qemu", "").partition(" ")[0]
 
 
-async def fit_constants(machine: Machine, cache: Cache) -> Constants:
+async def fit_constants(machine: Machine, cache: Cache, release: str | None = None) -> Constants:
     """Measure in a guest, fit the constants, keep them with the kernel, and return them.
+
+    The guest is made of a release of Debian, by default of the host's.
 
     Raises:
         MachineError: The guest does not start, or a measurement fails.
@@ -136,7 +139,7 @@ async def fit_constants(machine: Machine, cache: Cache) -> Constants:
     about = {
         "unit": "instructions",
         **{key: environment[key] for key in ("kernel", "qemu", "cpu_model", "acceleration")},
-        "auditd": debian.version(cache, "auditd"),
+        "auditd": debian.version(cache, "auditd", release=release),
         "date": datetime.now(UTC).date().isoformat(),
     }
     constants = fit(levels, about, await measure_without_rules(machine, _LIMIT_SECONDS))

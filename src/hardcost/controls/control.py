@@ -238,7 +238,8 @@ def requirements_of(control: Control, controls: Sequence[Control]) -> tuple[Cont
 class Profile:
     """A named list of controls, with notes on its origin for the reader.
 
-    `accounting` has each rule of the benchmark's profile that it was made of, if it was.
+    `accounting` has each rule of the benchmark's profile that it was made of, if it was. `remarks`
+    are a line on some controls, by their names, for readers of a file that the profile becomes.
     """
 
     name: str
@@ -247,6 +248,7 @@ class Profile:
     controls: tuple[Control, ...]
     notes: tuple[str, ...] = ()
     accounting: tuple[Accounted, ...] = ()
+    remarks: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

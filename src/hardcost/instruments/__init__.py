@@ -3,7 +3,10 @@
 Instructions are never shown as time. A call tree adds up to what the instrument counted, or the
 trial fails.
 
-- `insn.py`, `time.py`: the instruments; `instrument.py`: what each says; `names.py`: by name
+- `insn.py`, `parallel.py`, `time.py`: the instruments; `instrument.py`: what each says;
+  `names.py`: by name
+- `processors.py`: what became of the time of several processors; `turns.py`: how long their turns
+  are
 - `cpu.py`, `audit.py`, `avc.py`: the recorders; `recorders.py`: asks the probe for them;
   `watch.py`: the steps of a workload, which all report
 - `counters.py`: what a processor counts of a call beside its time

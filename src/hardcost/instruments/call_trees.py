@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hardcost.errors import TrialError
+from hardcost.instruments.parallel import FIRST_MEASURED
 from hardcost.instruments.windows import Together, Windows
-from hardcost.model.call_tree import WAITING, CallTree, Frame, Sampled
+from hardcost.model.call_tree import WAITING, CallTree, Frame, Sampled, sum_counts
 from hardcost.protocol.plugin.lines import split_name
-from hardcost.protocol.plugin.stacks import CountedWindow, Stacks
+from hardcost.protocol.plugin.stacks import CountedWindow, FrameCounts, Stacks
 
 
 def call_tree(seen: Stacks, windows: Sequence[Windows | Together]) -> CallTree:
@@ -105,6 +106,8 @@ def _is_trampoline(name: str) -> bool:
 def _sample_windows(
     group: Windows, counted_windows: Sequence[CountedWindow], frames: FramesInUse
 ) -> Sampled:
+    if any(one.processors for one in counted_windows):
+        return _sample_processors(group, counted_windows, frames)
     windows: list[dict[int, int]] = []
     samples = []
     pairs = list(zip(counted_windows, group.ticks, strict=True))[group.dropped :]
@@ -123,28 +126,53 @@ def _sample_windows(
     )
 
 
+def _sample_processors(
+    group: Windows, counted_windows: Sequence[CountedWindow], frames: FramesInUse
+) -> Sampled:
+    """Return the samples of several processors: what those that are measured executed."""
+    processors = tuple(
+        tuple(_by_number(counts, frames) for counts in one.processors[FIRST_MEASURED:])
+        for one in counted_windows[group.dropped :]
+    )
+    windows = tuple(map(sum_counts, processors))
+    return Sampled(
+        metric=group.metric or "",
+        number=group.number,
+        operations=group.operations,
+        ticks=tuple(sum(window.values()) for window in windows),
+        samples=tuple(range(len(windows))),
+        windows=windows,
+        processors=processors,
+    )
+
+
 def _sum_windows(group: Together, known: Sequence[Sampled]) -> Sampled:
     """Return the sum of several windows."""
     parts = [one for one in known if one.metric in group.parts and one.number == 0]
-    window: dict[int, int] = {}
-    for part in parts:
-        for number, count in part.windows[part.samples[0]].items():
-            window[number] = window.get(number, 0) + count
+    window = sum_counts(part.windows[part.samples[0]] for part in parts)
+    processors = zip(*(each for part in parts for each in part.processors[:1]), strict=True)
+    several = tuple(map(sum_counts, processors))
     return Sampled(
         metric=group.metric,
         operations=group.operations,
         ticks=(sum(part.ticks[0] for part in parts),),
         samples=(0,),
         windows=(window,),
+        processors=(several,) if several else (),
     )
+
+
+def _by_number(counts: FrameCounts, frames: FramesInUse) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for seen, count in counts:
+        number = frames.number(seen)
+        found[number] = found.get(number, 0) + count
+    return found
 
 
 def _window(counted: CountedWindow, ticks: int, frames: FramesInUse) -> dict[int, int]:
     """Return a window's instructions by frame, which add up to its ticks."""
-    window: dict[int, int] = {}
-    for seen, count in counted.counts:
-        number = frames.number(seen)
-        window[number] = window.get(number, 0) + count
+    window = _by_number(counted.counts, frames)
     if counted.total < ticks:
         window[frames.waiting()] = ticks - counted.total
     return window

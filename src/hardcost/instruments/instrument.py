@@ -18,7 +18,7 @@ class Instrument:
 
     name: str
     title: str
-    clock: Literal["tsc", "monotonic"]
+    clock: Literal["tsc", "monotonic", "parallel"]
     per_op: Unit
     whole: Unit
     exact: bool

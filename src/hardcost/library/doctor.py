@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 from hardcost.instruments.time import TIME
 from hardcost.library.interrupt import until_done
@@ -16,6 +17,7 @@ from hardcost.store.store import Store
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.emulators.names import check_emulator, emulator_named
 from hardcost.supply.packages import host_release
+from hardcost.supply.packages.guest_release import check_guest
 
 _FREE_BYTES = 2 << 30  # a kernel, its package and a few snapshots
 
@@ -23,24 +25,28 @@ _FREE_BYTES = 2 << 30  # a kernel, its package and a few snapshots
 _SECONDS = 60.0  # of a measurement of what a machine can distinguish from chance
 
 
-def checks_of(machine: str, monitor: Monitor, qemu: str | None = None) -> list[Check]:
+def checks_of(
+    machine: str, monitor: Monitor, qemu: str | None = None, guest: str | None = None
+) -> list[Check]:
     """Check whether a machine can measure, with which instruments, and what is missing.
 
-    `qemu` is the emulator of guests, as for `MachineOptions`.
+    `qemu` is the emulator of guests, and `guest` their release, as for `MachineOptions`.
 
     Raises:
-        HardcostError: There is no such machine or emulator, or it can't be reached.
+        HardcostError: There is no such machine, emulator or release, or it can't be reached.
     """
+    wanted = MachineOptions(qemu=qemu, guest=guest)
     if names.is_running(machine):
-        return _as_it_is(machine, monitor, qemu)
+        return _as_it_is(machine, monitor, wanted)
     check_emulator(qemu)
+    check_guest(guest)
     monitor.note("looking at programs, caches and guests; a first boot takes some seconds …")
-    return _checks(machine, MachineOptions(qemu=qemu), monitor)
+    return _checks(machine, wanted, monitor)
 
 
-def _as_it_is(machine: str, monitor: Monitor, qemu: str | None) -> list[Check]:
+def _as_it_is(machine: str, monitor: Monitor, wanted: MachineOptions) -> list[Check]:
     """Look at a real machine, and measure the smallest difference that is not chance."""
-    wanted = MachineOptions(instrument=TIME.name, exact=False, qemu=qemu)
+    wanted = replace(wanted, instrument=TIME.name, exact=False)
     names.check(machine, wanted)
     cache = Cache()
     checks = [*names.examine(machine, cache, wanted)]

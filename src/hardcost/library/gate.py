@@ -76,7 +76,7 @@ def _gate_or_answer(request: GateRequest, monitor: Monitor) -> MeasuredGate | Ga
     """Return the measurement to make, or the answer if none is needed."""
     base = str(request.base) if isinstance(request.base, Path) else request.base
     head = str(request.head) if isinstance(request.head, Path) else request.head
-    both = sides(base, head, request.git, request.how.kept_in, monitor)
+    both = sides(base, head, request.git, request.how, monitor)
     if request.settings and (request.predict or isinstance(both, Results)):
         (field, *_) = request.settings.given
         raise RequestError(f"`{field}` is for profiles that are measured: leave it out")

@@ -10,6 +10,7 @@ from hardcost.analysis.estimates.estimates import cells
 from hardcost.controls.control import Profile
 from hardcost.errors import RequestError
 from hardcost.instruments.insn import INSN
+from hardcost.instruments.parallel import PARALLEL
 from hardcost.library.bills import budgets
 from hardcost.library.bills.single import baseline_note
 from hardcost.library.measurement import Foreseen, PlannedRun, finish_run, notes_of
@@ -86,7 +87,7 @@ def check_watched(
     Raises:
         InputError: They can't, or something else is to be measured beside them.
     """
-    if instrument not in {None, INSN.name}:
+    if instrument not in {None, INSN.name, PARALLEL.name}:
         raise RequestError("functions are counted in instructions: leave `instrument` out")
     if record:
         raise RequestError("no recorder runs beside this count: leave `record` out")
@@ -105,7 +106,13 @@ def _plan(loaded: Profile, workloads: Sequence[Workload], request: HotspotsReque
     By control, those without a single control are added.
     """
     how = request.how
-    plan = leave_one_out.bill_plan(loaded, workloads, seeds=how.seeds, repetitions=how.repetitions)
+    plan = leave_one_out.bill_plan(
+        loaded,
+        workloads,
+        instrument=how.instrument or INSN.name,
+        seeds=how.seeds,
+        repetitions=how.repetitions,
+    )
     single = {Without((at,)) for at in range(len(loaded.controls))}
     wanted = {*_COMPARED, *(single if request.by_control else ())}
     trials = tuple(one for one in plan.trials if one.configuration.role in wanted)

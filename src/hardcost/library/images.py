@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from hardcost.measure.monitor import Monitor
 from hardcost.supply.cache.cache import Cache, CacheEntry
 from hardcost.supply.images.names import make
+from hardcost.supply.packages.guest_release import codename
 
 
 class BuiltImage(BaseModel):
@@ -44,14 +45,17 @@ class KeptEntry(BaseModel):
     path: Path
 
 
-def build(what: str, monitor: Monitor) -> BuiltImage:
+def build(what: str, monitor: Monitor, guest: str | None = None) -> BuiltImage:
     """Build the root image of guests with services, unless it is kept.
 
+    It is of the release of Debian that `guest` names, as for `MachineOptions`.
+
     Raises:
+        InputError: There is no such image or release.
         MachineError: It can't be built.
     """
     since = time.monotonic()
-    made, packages = make(what, Cache(), monitor.underway)
+    made, packages = make(what, Cache(), monitor.underway, codename(guest))
     return BuiltImage(
         path=made.path,
         title=made.title,

@@ -13,6 +13,7 @@ from hardcost.errors import HardcostError, MachineError
 from hardcost.files import own_code
 from hardcost.instruments import recorders
 from hardcost.instruments.names import INSTRUMENTS
+from hardcost.library.price import price_in_short
 from hardcost.machines.titles import TITLES
 from hardcost.profiles import catalogue
 from hardcost.profiles.kernel import options
@@ -33,6 +34,7 @@ _MOST_BYTES = 4 << 20  # of listings in the cache: some ten
 class ControlEntry(BaseModel):
     """A control of a profile, with its names in benchmarks, separated by blanks.
 
+    `price` is what it adds to the call that grows most by it, in words; "" where that is not known.
     Where a profile can't be read here, `mechanism` is `unknown`, and `control` says why.
     """
 
@@ -42,6 +44,7 @@ class ControlEntry(BaseModel):
     mechanism: str
     control: str
     ids: str
+    price: str = ""
 
 
 class WorkloadEntry(BaseModel):
@@ -170,6 +173,7 @@ def _read_controls(cache: Cache) -> Sequence[ControlEntry]:
                 mechanism=type(control).__name__,
                 control=control.name,
                 ids=" ".join(one for one in control.ids if not one.startswith("SRG-")),
+                price=price_in_short(control),
             )
             for control in profile.controls
         ]

@@ -7,6 +7,7 @@ import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -14,6 +15,7 @@ from hardcost.controls.configuration import Setup
 from hardcost.errors import InputError, Problem, RequestError, RequestProblem
 from hardcost.instruments.insn import INSN
 from hardcost.instruments.names import INSTRUMENTS, RECORDERS
+from hardcost.instruments.parallel import PARALLEL
 from hardcost.instruments.time import TIME
 from hardcost.library.interrupt import until_done
 from hardcost.machines import names
@@ -30,12 +32,14 @@ from hardcost.model.finding.finding import Finding
 from hardcost.model.request import CheckedRequest
 from hardcost.model.workload import Workload
 from hardcost.plan.plan import Plan
+from hardcost.profiles.control_tables import PackageRoot
 from hardcost.protocol.boot import Init
 from hardcost.store.location import default_path
 from hardcost.store.record import Record
 from hardcost.store.store import Store
 from hardcost.study.read import workload_from_words
 from hardcost.supply.emulators.names import is_hosts
+from hardcost.supply.packages import debian, guest_release
 from hardcost.units import join_in_prose
 from hardcost.workloads.names import workload_named
 
@@ -97,6 +101,17 @@ class Measuring(CheckedRequest):
                 "`qemu`: workers run guests under their own hosts' QEMU",
                 hint="leave it out, or measure without workers",
             )
+        several = self.wanted.processors > 1
+        if several != (self.instrument == PARALLEL.name):
+            raise RequestError(
+                f"`processors` above 1 and the instrument {PARALLEL.name} belong together",
+                hint="give both, or neither",
+            )
+        if several and self.lab is not None:
+            raise RequestError(
+                "`processors`: workers measure on one",
+                hint="leave it out, or measure without workers",
+            )
         problems = tuple(self._wrong_values())
         if problems:
             raise InputError.of(problems)
@@ -129,6 +144,16 @@ class Measuring(CheckedRequest):
     def kept_in(self) -> Path:
         """The file in which results are kept."""
         return Path(self.store)
+
+    @property
+    def package_root(self) -> PackageRoot:
+        """The function that finds profiles' Debian packages: of the release of the guests.
+
+        Raises:
+            InputError: There is no such release.
+        """
+        release = guest_release.codename(self.wanted.guest)
+        return partial(debian.package_root, release=release)
 
     @property
     def running(self) -> bool:

@@ -24,6 +24,7 @@ from hardcost.library.measurement import Measuring
 from hardcost.mechanisms import facts
 from hardcost.model.request import CheckedRequest
 from hardcost.profiles import catalogue
+from hardcost.profiles.control_tables import PackageRoot
 from hardcost.profiles.importers.scap.profile import load_scap_profile
 from hardcost.profiles.settings import Settings, profile_of, with_settings
 from hardcost.study import read
@@ -86,15 +87,19 @@ class ProfileRequest(CheckedRequest):
 
     def _load_named(self, name: str) -> Profile:
         if self.scap_profile is None:
-            return profile_named(name, leave_out_faulty=self.leave_out_faulty)
+            packages = self.how.package_root
+            return profile_named(name, packages, leave_out_faulty=self.leave_out_faulty)
         tailoring = None if self.tailoring is None else Path(self.tailoring)
         return load_scap_profile(Path(name), self.scap_profile, tailoring)
 
 
-def profile_named(text: str, *, leave_out_faulty: bool = False) -> Profile:
+def profile_named(
+    text: str, packages: PackageRoot = package_root, *, leave_out_faulty: bool = False
+) -> Profile:
     """Return the profile that an argument names.
 
-    With `leave_out_faulty`, faulty lines of sysctl files are left out with a note.
+    `packages` finds the Debian packages that profiles are read from. With `leave_out_faulty`,
+    faulty lines of sysctl files are left out with a note.
 
     Raises:
         InputError: It names none, or what it names is invalid.
@@ -102,12 +107,12 @@ def profile_named(text: str, *, leave_out_faulty: bool = False) -> Profile:
     if text in read.study_names() and not catalogue.is_there(text):
         raise InputError(f"{text} is a study, not a profile", hint=f"`hardcost run {text}` runs it")
     if text == INPUT:
-        return catalogue.of_text(standard_input(), STANDARD_INPUT, package_root)
+        return catalogue.of_text(standard_input(), STANDARD_INPUT, packages)
     if is_rule(text):
         rule = text.strip()
         found = catalogue.of_text(rule.encode(errors="surrogateescape"), COMMAND_LINE)
         return replace(found, name=rule, title=rule)
-    return catalogue.load(text, package_root, leave_out_faulty=leave_out_faulty)
+    return catalogue.load(text, packages, leave_out_faulty=leave_out_faulty)
 
 
 def names_profile(text: str) -> bool:

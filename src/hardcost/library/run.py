@@ -18,6 +18,7 @@ from hardcost.library.measurement import Foreseen, Measuring, PlannedRun, finish
 from hardcost.measure.monitor import Monitor, Silent
 from hardcost.measure.precision import FEWEST_ROUNDS, Aim
 from hardcost.model.finding.calls import Hotspots
+from hardcost.model.finding.cell import Cell
 from hardcost.model.finding.observation import seen_in
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.request import CheckedRequest
@@ -27,14 +28,13 @@ from hardcost.plan.plan import Plan
 from hardcost.profiles.settings import Settings
 from hardcost.store.record import Record
 from hardcost.study.model import Study
-from hardcost.study.read import read
-from hardcost.supply.packages.debian import package_root
+from hardcost.study.read import read, scale_of_processors
 from hardcost.units import join_in_prose
 
 
 @dataclass(frozen=True)
 class RunRequest(CheckedRequest):
-    """A request to run a study: the name of a ready-made one, or a TOML file.
+    """A request to run a study: the name of a ready-made one, a TOML file, or a study as a value.
 
     `scale` is another size that it defines. Each word of `boot` is added to the kernel's command
     line in every configuration. With `hotspots`, instructions are also counted by function.
@@ -42,7 +42,7 @@ class RunRequest(CheckedRequest):
     times are added for at most `time_limit` seconds.
     """
 
-    study: str | Path
+    study: str | Path | Study
     _: KW_ONLY
     scale: str | None = None
     boot: tuple[str, ...] = ()
@@ -107,9 +107,26 @@ class _Asked:
         with planned.begin_run() as run:
             first = run.measure(keep_going=True)
             done = precision.measure_to_aim(planned.plan, run, self._aim, self._plan, first)
-            found = _finding(done.plan, run.name, done.records, request.scale)
+            found = _finding(done.plan, run.name, done.records, self._scale)
             notes = (*found.notes, *done.notes)
             return finish_run(run, replace(found, notes=notes), first, request.how)
+
+    @cached_property
+    def _scale(self) -> str | None:
+        """The study's size: the one chosen, else that for the processors."""
+        request, processors = self.request, self.request.how.wanted.processors
+        if request.scale is not None or processors == 1 or isinstance(request.study, Study):
+            return request.scale
+        return scale_of_processors(str(request.study), processors)
+
+    @cached_property
+    def _study(self) -> Study:
+        """The study, read if it is a file's."""
+        named, how = self.request.study, self.request.how
+        if isinstance(named, Study):
+            return named
+        measured_by = how.instrument if how.workloads is None else None
+        return read(str(named), how.package_root, self._scale, measured_by)
 
     @cached_property
     def _aim(self) -> Aim | None:
@@ -117,12 +134,9 @@ class _Asked:
 
     def _plan(self, repetitions: int | None) -> Plan:
         """Return the trials of the study, in so many rounds."""
-        request, how = self.request, self.request.how
-        measured_by = how.instrument if how.workloads is None else None
+        how = self.request.how
         return factorial.plan(
-            with_boot(
-                read(str(request.study), package_root, request.scale, measured_by), request.boot
-            ),
+            with_boot(self._study, self.request.boot),
             factorial.Overrides(
                 workloads=how.workloads,
                 instrument=how.instrument,
@@ -156,13 +170,14 @@ def with_boot(study: Study, words: Sequence[str]) -> Study:
 
 
 def _finding(plan: Plan, run: str, records: Sequence[Record], scale: str | None) -> StudyFinding:
+    found = allowing_for_chance(cells(plan, records), records)
     return StudyFinding(
         run=run,
         study=plan.study,
         title=plan.title,
         instrument=plan.instrument,
-        cells=allowing_for_chance(cells(plan, records), records),
-        notes=(*plan.notes, *notes_of(records)),
+        cells=found,
+        notes=(*plan.notes, *notes_on_turns(found), *notes_of(records)),
         levels={one.role: one.levels for one in _compared_configurations(plan)},
         source=plan.published,
         successive=plan.successive,
@@ -177,6 +192,17 @@ def _finding(plan: Plan, run: str, records: Sequence[Record], scale: str | None)
             for seen in record.observed
         ),
     )
+
+
+def notes_on_turns(cells: Sequence[Cell]) -> Iterator[str]:
+    """Yield a note on each number that the turns of processors decide."""
+    for cell in cells:
+        if cell.by_turns is not None:
+            by = f"{100 * cell.by_turns:+.1f} %"
+            yield (
+                f"{cell.configuration}, {cell.workload}: how long turns are decides {cell.metric}"
+                f" ({by} where they are ten times as long): believe its size, not its digits"
+            )
 
 
 def _compared_configurations(plan: Plan) -> list[Configuration]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
-from hardcost.analysis.calls.replay import model_trace
 from hardcost.analysis.calls.trace import trace_by_pieces
 from hardcost.analysis.estimates.estimates import cells
 from hardcost.controls.control import Profile
@@ -16,8 +15,7 @@ from hardcost.library.profiles import ProfileRequest
 from hardcost.measure.monitor import Monitor, Silent
 from hardcost.measure.run import Run
 from hardcost.model.finding.trace import Traces
-from hardcost.model.request import Count
-from hardcost.model.role import Baseline, Whole
+from hardcost.model.role import Whole
 from hardcost.model.workload import Workload
 from hardcost.plan import leave_one_out
 from hardcost.plan.plan import Plan
@@ -29,14 +27,10 @@ from hardcost.workloads.syscalls import calls
 
 @dataclass(frozen=True)
 class TraceRequest(ProfileRequest):
-    """A request for a trace of one `call` of the workload syscalls, or of the workloads of `how`.
-
-    `processors` are numbers of processors on which it is modelled how long it would take.
-    """
+    """A request for a trace of one `call` of the workload syscalls, or of `how`'s workloads."""
 
     _: KW_ONLY
     call: str | None = None
-    processors: tuple[Count, ...] = ()
 
 
 def trace(request: TraceRequest, monitor: Monitor | None = None) -> Traces:
@@ -49,7 +43,7 @@ def trace(request: TraceRequest, monitor: Monitor | None = None) -> Traces:
     loaded, planned = _plan_run(request, monitor or Silent())
     with planned.begin_run() as run:
         measured = run.measure()
-        found = _finding(loaded, planned.plan, run, measured.records, request.processors)
+        found = _finding(loaded, planned.plan, run, measured.records)
         return finish_run(run, found, measured, request.how)
 
 
@@ -68,7 +62,7 @@ def _plan_run(request: TraceRequest, monitor: Monitor) -> tuple[Profile, Planned
     how.check()
     workloads = _workloads(request.call, how)
     loaded = request.load_single_profile("a trace is of")
-    plan = plan_of(loaded, workloads, how, beside=bool(request.processors))
+    plan = _plan(loaded, workloads, how)
     return loaded, PlannedRun.of(plan, how, monitor)
 
 
@@ -76,6 +70,11 @@ def _workloads(call: str | None, how: Measuring) -> tuple[Workload, ...]:
     """Return the workloads to trace: one call, or those that were named."""
     if (call is None) == (how.workloads is None):
         raise InputError("name a call, such as chmod, or a workload, such as filecopy: not both")
+    if how.wanted.processors > 1:
+        raise RequestError(
+            "`processors`: a trace is of one processor, on which pieces follow each other",
+            hint="hotspots counts by function on several",
+        )
     if how.seeds is not None or how.repetitions is not None:
         raise RequestError("a trace is of one trial: leave `seeds` and `repetitions` out")
     if call is not None:
@@ -94,31 +93,17 @@ def _workloads(call: str | None, how: Measuring) -> tuple[Workload, ...]:
     return workloads
 
 
-def plan_of(
-    loaded: Profile, workloads: Sequence[Workload], how: Measuring, *, beside: bool = False
-) -> Plan:
-    """Return the trial that is traced for each workload: with the whole profile.
-
-    `beside` adds the one without it, to compare with.
-    """
+def _plan(loaded: Profile, workloads: Sequence[Workload], how: Measuring) -> Plan:
+    """Return the trial that is traced for each workload: with the whole profile."""
     plan = leave_one_out.bill_plan(loaded, workloads, seeds=(0,), repetitions=1)
     trials = tuple(
-        replace(one, perturbations=(0,))
-        for one in plan.trials
-        if one.configuration.role == Whole() or (beside and one.configuration.role == Baseline())
+        replace(one, perturbations=(0,)) for one in plan.trials if one.configuration.role == Whole()
     )
     setup = replace(how.setup, by_function=True, traced=True)
     return replace(plan, kind="trace", trials=trials).set_up(setup)
 
 
-def _finding(
-    loaded: Profile, plan: Plan, run: Run, records: Sequence[Record], numbers: Sequence[int]
-) -> Traces:
-    traces = [
-        trace_by_pieces(one, record.workload, record.role)
-        for record in sorted(records, key=lambda one: one.role != Whole())
-        for one in record.traces
-    ]
+def _finding(loaded: Profile, plan: Plan, run: Run, records: Sequence[Record]) -> Traces:
     return Traces(
         run=run.name,
         study=plan.study,
@@ -126,5 +111,9 @@ def _finding(
         instrument=plan.instrument,
         cells=cells(plan, records),
         notes=(*plan.notes, *notes_of(records)),
-        traces=tuple(replace(one, modelled=model_trace(one, numbers)) for one in traces),
+        traces=tuple(
+            trace_by_pieces(one, record.workload, record.role)
+            for record in records
+            for one in record.traces
+        ),
     )

@@ -49,7 +49,8 @@ class Capabilities:
     out, by their names; None: all of the probe's. It would carry out those in `with_yes`, too, if
     the user said so. `at_once` trials are carried out at a time; None: as many as the user wants.
     `builds_at_once` kernels are built at a time; None: it is given all, and holds back what it has
-    no room for. One trial may use so many `processors`.
+    no room for. One trial may use so many `processors`, and they take turns with others, `in_turn`
+    in all, where a machine has fewer than it shows.
     """
 
     instruments: frozenset[str]
@@ -66,6 +67,7 @@ class Capabilities:
     at_once: int | None = None
     builds_at_once: int | None = 1
     processors: int = 1
+    in_turn: int = 1
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hardcost.errors import MachineError
-from hardcost.instruments import recorders
+from hardcost.instruments import processors, recorders
 from hardcost.instruments.call_trees import call_tree
 from hardcost.instruments.names import instrument_named
+from hardcost.instruments.parallel import PARALLEL
 from hardcost.instruments.read_trace import traces
 from hardcost.instruments.traces import Trace
-from hardcost.machines.machine import Machine
+from hardcost.instruments.turns import TURNS, with_long_turns
+from hardcost.machines.machine import Execution, Machine
 from hardcost.measure.prepare import Prepared
 from hardcost.mechanisms import apply
 from hardcost.mechanisms.audit_logs import count_logged
 from hardcost.plan.plan import Trial
 from hardcost.protocol.boot import Guest
 from hardcost.store.record import Record
+from hardcost.workloads.metric import MetricSamples
 from hardcost.workloads.names import load
 
 PACKAGE_SEPARATOR = ", "
@@ -42,9 +47,15 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         controls, answers = trial.configuration.controls, execution.answers
         notes = apply.verify(controls, answers)
         measured = kind.measured(parameters, answers, instrument)
+        if instrument is PARALLEL:
+            execution, measured = await _at_long_turns(
+                prepared, machine, limit, execution, measured
+            )
         observed = recorders.observations_of(
             trial.setup.record, answers, kind.operations(parameters), count_logged(answers)
         )
+        if instrument is PARALLEL:
+            observed += (processors.observation_of(answers, TURNS, machine.capabilities.in_turn),)
         counted = kind.counted(answers)
         calls, traced = None, tuple[Trace, ...]()
         if execution.stacks is not None and kind.windows is not None:
@@ -75,6 +86,31 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         traces=traced,
         surroundings=dict(execution.surroundings),
         source=dict(execution.source),
+    )
+
+
+async def _at_long_turns(
+    prepared: Prepared,
+    machine: Machine,
+    limit_seconds: float,
+    execution: Execution,
+    measured: tuple[MetricSamples, ...],
+) -> tuple[Execution, tuple[MetricSamples, ...]]:
+    """Carry a trial out once more with longer turns of its processors.
+
+    Return the execution with the host's time of both, and the metrics with the samples of both.
+    """
+    job = with_long_turns(prepared.job)
+    boot = replace(prepared.boot, by_function=False, lines="")  # its counts are not used
+    again = await machine.execute(boot, job, limit_seconds)
+    workload = load(prepared.trial.workload)
+    longer = {
+        one.metric: one.samples
+        for one in workload.kind.measured(workload.parameters, again.answers, PARALLEL)
+    }
+    seconds = execution.host_seconds + again.host_seconds
+    return replace(execution, host_seconds=seconds), tuple(
+        one.model_copy(update={"long_turns": longer.get(one.metric, ())}) for one in measured
     )
 
 

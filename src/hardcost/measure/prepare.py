@@ -11,6 +11,8 @@ from typing import Any
 from hardcost.errors import InputError, Problem
 from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument_named
+from hardcost.instruments.parallel import PARALLEL
+from hardcost.instruments.turns import LONG_TURNS, TURNS
 from hardcost.machines.machine import Capabilities, Machine
 from hardcost.measure.monitor import Monitor
 from hardcost.mechanisms import apply
@@ -132,6 +134,8 @@ def _with_identity(trial: Trial, boot: Boot, job: Job, machine: Machine) -> Prep
         "seed": trial.seed,
         "repetition": trial.repetition,
     }
+    if trial.instrument == PARALLEL.name:
+        parts["long_turns"] = LONG_TURNS.nanoseconds
     return Prepared(trial, boot, job, _hash(parts), machine.notes(boot))
 
 
@@ -140,6 +144,8 @@ def _job(trial: Trial, machine: Machine) -> Job:
     controls, setup = trial.configuration.controls, trial.setup
     able = machine.capabilities.requests
     job = (
+        # First, so that no processor is idle while services start.
+        *((TURNS.request,) if trial.instrument == PARALLEL.name else ()),
         *apply.requests(controls),
         *recorders.requests_before(setup.record),
         *_requests_of_workload(trial),

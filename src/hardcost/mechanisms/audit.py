@@ -363,7 +363,7 @@ class AuditMechanism(Mechanism[AuditKeys]):
     def ansible_tasks(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
         """Return the group of audit rules, whose files are those of the export."""
         own = tuple(one for one in profile.controls if one.mechanism == self.name)
-        made = self.export(Profile(profile.name, "", "", own))
+        made = self.export(replace(profile, controls=own))
         return [TaskGroup("audit", "audit rules", made.controls, {}, made.files("ROLE"))], made.left
 
     def requests(self, controls: Sequence[Control]) -> tuple[Request, ...]:

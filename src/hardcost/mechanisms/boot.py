@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel
@@ -241,7 +241,7 @@ class BootMechanism(Mechanism[BootKeys]):
     def ansible_tasks(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
         """Return the group of boot parameters, whose file is GRUB's."""
         own = of_kind(profile.controls, BootParameter)
-        made = self.export(Profile(profile.name, "", "", tuple(own)), "grub")
+        made = self.export(replace(profile, controls=tuple(own)), "grub")
         lacking = {name for name, _ in made.left}
         values = {"boot_parameters": Outside([one.text for one in own if one.name not in lacking])}
         files = {"50-ROLE.cfg": made.text}

@@ -61,8 +61,13 @@ def lines(
 def with_comments(
     profile: Profile, body: Iterable[str], done: int, left: Sequence[Left], what: str
 ) -> Exported:
-    """Return a file that begins with comments on its content, and on the controls that it lacks."""
+    """Return a file that begins with comments on its content, and on the controls that it lacks.
+
+    The profile's remarks on controls that it has are among them.
+    """
+    has = {one.name for one in profile.controls} - {name for name, _ in left}
     said = [f"The {what} of the profile {profile.name}."]
+    said += [f"{name}: {remark}" for name, remark in profile.remarks if name in has]
     said += [f"Not in this file: {name} ({why})" for name, why in left]
     text = "\n".join([*(f"# {on_one_line(one)}" for one in said), *body]) + "\n"
     return Exported(text, done, tuple(left), what)

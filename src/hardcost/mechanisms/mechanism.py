@@ -28,7 +28,7 @@ from hardcost.protocol.requests import Request
 from hardcost.toml.read import TomlFile
 from hardcost.toml.write import TomlEntry
 
-TABLE = ConfigDict(extra="forbid", frozen=True)
+TABLE = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 AbsolutePath = Annotated[str, Field(pattern=r"^(/[^/\s]+)+$")]
 """A path below the root, without white space."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Self
 
 from pydantic import BaseModel, Field, StrictInt, field_validator
@@ -265,7 +265,7 @@ class SysctlMechanism(Mechanism[SysctlKeys]):
 
     def ansible_tasks(self, profile: Profile) -> tuple[Sequence[TaskGroup], Sequence[Left]]:
         """Return the group of sysctls, whose file is that of the export."""
-        own = Profile(profile.name, "", "", tuple(of_kind(profile.controls, Sysctl)))
+        own = replace(profile, controls=tuple(of_kind(profile.controls, Sysctl)))
         made = self.export(own)
         lacking = {name for name, _ in made.left}
         kept = {

@@ -6,13 +6,13 @@ window's functions executed adds up to what the instrument `insn` says of it, to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from hardcost.model.document import Place
+from hardcost.model.document import IfAny, Place
 
 FrameKind = Literal["process", "kernel", "user"]
 """A node of the tree: a process by its name, or a function."""
@@ -22,6 +22,10 @@ FramePath = tuple[str, ...]
 
 WAITING = "[waiting]"
 """Stands for what the clock went on while the processor had nothing to do."""
+
+
+IDLE_PROCESS = "hardcost-idle"
+"""The process that runs on a processor where no other has anything to do."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,8 @@ class Sampled(BaseModel):
     `number` is that of the perturbation where one trial has several, but for its first: 0. A sample
     is the ticks of one window for each of `operations`. `samples` has the number of each sample's
     window in `windows`, and `ticks` what the clock said of it. A window's instructions are by the
-    number of their frame.
+    number of their frame. Of several processors, `ticks` are what those that are measured executed,
+    and `processors` has what each of them executed in each window.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -55,6 +60,7 @@ class Sampled(BaseModel):
     ticks: tuple[int, ...]
     samples: tuple[int, ...]
     windows: tuple[dict[int, int], ...]
+    processors: IfAny[tuple[tuple[dict[int, int], ...], ...]] = ()
 
 
 class CallTree(BaseModel):
@@ -64,6 +70,15 @@ class CallTree(BaseModel):
 
     frames: tuple[Frame, ...]
     metrics: tuple[Sampled, ...]
+
+
+def sum_counts(parts: Iterable[Mapping[int, int]]) -> dict[int, int]:
+    """Return the instructions of several parts of a window, by the number of the frame."""
+    sums: dict[int, int] = {}
+    for part in parts:
+        for number, count in part.items():
+            sums[number] = sums.get(number, 0) + count
+    return sums
 
 
 def names_to(number: int, frames: Sequence[Frame]) -> list[str]:
@@ -95,12 +110,16 @@ def check(one: CallTree) -> None:
     """
     check_frames(one.frames)
     for metric in one.metrics:
-        if len(metric.samples) != len(metric.ticks) or metric.operations < 1:
+        several = len(metric.processors) not in {0, len(metric.windows)}
+        if len(metric.samples) != len(metric.ticks) or metric.operations < 1 or several:
             raise ValueError(f"the call tree of {metric.metric} is not whole")
         for sample, ticks in zip(metric.samples, metric.ticks, strict=True):
             if not 0 <= sample < len(metric.windows):
                 raise ValueError(f"the call tree of {metric.metric} lacks a window")
             _check_window(metric.windows[sample], ticks, len(one.frames))
+        for window, each in zip(metric.windows, metric.processors, strict=False):
+            if sum_counts(each) != window:
+                raise ValueError(f"the processors of {metric.metric} do not add up")
 
 
 def _check_window(window: dict[int, int], ticks: int, frames: int) -> None:

@@ -19,7 +19,10 @@ from auditrules.model.location import Location
 _Any = TypeVar("_Any")
 
 VERSION: Literal[1] = 1
-"""The version of all documents. It grows when a key changes its meaning or goes; new keys don't."""
+"""The version of documents, where a kind does not say another.
+
+It grows when a key changes its meaning or goes; new keys don't.
+"""
 
 
 def _finite(value: float) -> float | None:

@@ -7,6 +7,7 @@ names the field. What a text in an answer says is up to whoever reads the text.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -27,8 +28,8 @@ class ReadyAnswer(MessagePart):
 class HelloAnswer(MessagePart):
     """The first line of each session.
 
-    `gap` are the ticks of the time-stamp counter from before the stop to after it; None where there
-    was none.
+    `gap` are the ticks of the time-stamp counter that the stop for a snapshot took, on several
+    processors those that others used up during it; None where there was no stop.
     """
 
     event: Literal["hello"] = "hello"
@@ -170,6 +171,19 @@ class Ended(MessagePart):
         return f"signal {self.signal}" if self.status is None else f"status {self.status}"
 
 
+class ParallelSpan(MessagePart):
+    """What became of a span of several processors' time, in instructions.
+
+    `ticks` is what all executed, between two readings of the clock, and `executed` that without the
+    one with the clock, whose count is estimated; `idle` how much of it each measured processor
+    executed because it had nothing to do.
+    """
+
+    ticks: U64
+    executed: U64
+    idle: _Row
+
+
 class CommandAnswer(Ended):
     """One run of a measured program.
 
@@ -181,6 +195,7 @@ class CommandAnswer(Ended):
     ticks: U64
     interruptions: U64
     period: U64
+    parallel: ParallelSpan | None = None
 
 
 class RanAnswer(NamedAnswer, Ended):
@@ -193,6 +208,7 @@ class RanAnswer(NamedAnswer, Ended):
     ticks: U64 | None
     begin: U64 | None
     end: U64 | None
+    parallel: ParallelSpan | None = None
 
 
 class StartedAnswer(NamedAnswer):
@@ -246,6 +262,19 @@ class AwaitedAnswer(NamedAnswer):
     """`Await` is done: it is so."""
 
     event: Literal["awaited"] = "awaited"
+
+
+class ParallelAnswer(MessagePart):
+    """`Parallel` is done: what was counted in a span in which all processors only counted.
+
+    `clock` is the count of the processor with the clock, `counts` those of the measured ones,
+    `ticks` what all executed, in instructions.
+    """
+
+    event: Literal["parallel"] = "parallel"
+    clock: Annotated[U64, Field(gt=0)]
+    counts: Annotated[_Row, Field(min_length=2)]
+    ticks: U64
 
 
 class DroppedAnswer(MessagePart):
@@ -360,6 +389,7 @@ Answer = Annotated[
     | CountedAnswer
     | AwaitedAnswer
     | DroppedAnswer
+    | ParallelAnswer
     | PerturbedAnswer
     | WatchingAnswer
     | WatchedAnswer
@@ -369,9 +399,13 @@ Answer = Annotated[
 ]
 """Any of them."""
 
-_ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
 _A = TypeVar("_A", bound=MessagePart)
 _N = TypeVar("_N", bound=NamedAnswer)
+
+
+@cache  # not sooner: to put it together takes long, and few commands read answers
+def _reader() -> TypeAdapter[Answer]:
+    return TypeAdapter(Answer)
 
 
 def read_answer(line: bytes) -> Answer:
@@ -381,7 +415,7 @@ def read_answer(line: bytes) -> Answer:
         TrialError: It is none; where it is one with a wrong field, that is named.
     """
     try:
-        return _ANSWER.validate_json(line)
+        return _reader().validate_json(line)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = first["loc"]

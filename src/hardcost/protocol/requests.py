@@ -237,6 +237,16 @@ class DropCaches(_Request):
     do: Literal["dropcaches"] = "dropcaches"
 
 
+class Parallel(_Request):
+    """Start the clock of several processors; the answer is `ParallelAnswer`.
+
+    The turns of all processors share so many nanoseconds of the guest's clock (`turns`).
+    """
+
+    do: Literal["parallel"] = "parallel"
+    turns: U32
+
+
 class Perturb(_Request):
     """Change what means nothing, by a number: start, memory, random numbers, environments.
 
@@ -293,6 +303,7 @@ _OfProbe = (
     | CountLog
     | Await
     | DropCaches
+    | Parallel
     | Perturb
     | Watch
     | Unwatch

@@ -17,14 +17,15 @@ U32 = Annotated[int, Field(ge=0, le=2**32 - 1)]
 U64 = Annotated[int, Field(ge=0, le=2**64 - 1)]
 I32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
 
-ClockName = Literal["tsc", "monotonic"]
-"""The time-stamp counter, in ticks, or the system's monotonic clock, in nanoseconds."""
+ClockName = Literal["tsc", "monotonic", "parallel"]
+"""The time-stamp counter, in ticks; the system's monotonic clock, in nanoseconds; or, of programs
+alone, what each of several processors could have executed, in instructions."""
 
 
 class MessagePart(BaseModel):
     """A part of a request or an answer."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", defer_build=True)
 
 
 class Sent(MessagePart):

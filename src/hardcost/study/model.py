@@ -98,6 +98,7 @@ class ConfigurationTable(ControlsTable):
 class ScaleTable(BaseModel):
     """`[scale.NAME]`: the study at another size, selected by `--scale NAME`.
 
+    `--processors N` selects `processors-N`, if there is one and no other is selected.
     `workloads` and `timeout` replace the study's own; `title` describes the size.
     """
 

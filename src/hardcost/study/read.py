@@ -65,6 +65,17 @@ def instrument_of(name_or_path: str) -> str | None:
     return name if isinstance(name, str) and name in INSTRUMENTS else None
 
 
+def scale_of_processors(name_or_path: str, processors: int) -> str | None:
+    """Return the size that a study has for so many processors; None if it has none.
+
+    Raises:
+        InputError: There is no such study, or the file is not TOML.
+    """
+    name = f"processors-{processors}"
+    sizes = _file(name_or_path)[0].data.get("scale")
+    return name if isinstance(sizes, dict) and name in sizes else None
+
+
 def _file(name_or_path: str) -> tuple[TomlFile, Path]:
     """Return a study's file and where it lies."""
     ready = name_or_path in study_names()

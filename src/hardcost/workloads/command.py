@@ -24,7 +24,7 @@ from pydantic import BeforeValidator, Field
 from auditrules.library import files
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.instrument import Instrument
-from hardcost.instruments.windows import Windows
+from hardcost.instruments.windows import Windows, counted_ticks
 from hardcost.protocol.answers import Answer, CommandAnswer, all_of
 from hardcost.protocol.ask import install
 from hardcost.protocol.requests import Command, Request
@@ -132,7 +132,7 @@ def windows(
     instrument: Instrument,  # noqa: ARG001  (the same)
 ) -> tuple[Windows, ...]:
     """Return the runs, of which the first of several is no sample."""
-    ticks = tuple(done.ticks for done in all_of(answers, CommandAnswer))
+    ticks = tuple(counted_ticks(done) or 0 for done in all_of(answers, CommandAnswer))
     return (Windows("wall", ticks, dropped=1 if len(ticks) > 1 else 0),)
 
 

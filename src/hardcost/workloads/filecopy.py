@@ -14,6 +14,7 @@ from pydantic import Field
 
 from hardcost.errors import TrialError
 from hardcost.instruments.instrument import Instrument
+from hardcost.instruments.parallel import PARALLEL
 from hardcost.instruments.windows import Together, Windows
 from hardcost.protocol.answers import Answer
 from hardcost.protocol.requests import DropCaches, Request
@@ -85,7 +86,8 @@ def read_metrics(
 ) -> tuple[MetricSamples, ...]:
     """Return the metrics, in the instrument's unit for a whole run.
 
-    `copy` and `remove` are from a program's start until it is reaped, `wall` is their sum.
+    `copy` and `remove` are from a program's start until it is reaped, `wall` is their sum. `user`
+    and `system` are not known of several processors.
 
     Raises:
         TrialError: A program failed, or a copy is not equal to its source.
@@ -100,9 +102,11 @@ def read_metrics(
         "copy": (copied, both[:1]),
         "remove": (removed, both[1:]),
         "wall": (copied + removed, both),
-        "user": (sum(answer.user for answer in both) * _NS_PER_US, both),
-        "system": (sum(answer.system for answer in both) * _NS_PER_US, both),
     }
+    # On several processors the kernel's accounts are in a clock that runs as fast as all together.
+    if instrument is not PARALLEL:
+        for name in ("user", "system"):
+            metrics[name] = (sum(getattr(one, name) for one in both) * _NS_PER_US, both)
     return tuple(
         programs.metric(name, instrument.whole, amount, about)
         for name, (amount, about) in metrics.items()

@@ -12,6 +12,7 @@ class MetricSamples(BaseModel):
     better, but for the unit `index`. `fired` counts the audit events by key while this metric was
     measured, `lost` those that the kernel could not deliver; None and 0 where audit was off.
     `perturbed` has what the same trial took under further perturbations, by their number.
+    `long_turns` are the samples of several processors that took longer turns.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -22,3 +23,4 @@ class MetricSamples(BaseModel):
     fired: dict[str, int] | None = None
     lost: int = 0
     perturbed: dict[int, tuple[float, ...]] = {}
+    long_turns: tuple[float, ...] = ()

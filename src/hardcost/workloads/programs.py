@@ -12,7 +12,7 @@ from typing import Final
 
 from hardcost.errors import TrialError
 from hardcost.instruments.instrument import Instrument
-from hardcost.instruments.windows import Windows
+from hardcost.instruments.windows import Windows, counted_ticks
 from hardcost.protocol.answers import Answer, RanAnswer, all_of, find
 from hardcost.protocol.ask import run
 from hardcost.protocol.requests import USER, RunProgram
@@ -104,7 +104,9 @@ def metric(name: str, unit: str, amount: float, answers: Sequence[RanAnswer] = (
 def windows(answers: Sequence[Answer], names: Iterable[str], operations: int = 1) -> list[Windows]:
     """Return the runs of measured programs, of so many operations each, in their order."""
     ran = {answer.name: answer for answer in all_of(answers, RanAnswer)}
-    return [Windows(name, (ticks(ran[name]),), operations=operations) for name in names]
+    return [
+        Windows(name, (counted_ticks(ran[name]) or 0,), operations=operations) for name in names
+    ]
 
 
 def is_number(text: str, most: int) -> bool:

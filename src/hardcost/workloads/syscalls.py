@@ -18,6 +18,7 @@ from pydantic import Field
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments import counters
 from hardcost.instruments.instrument import Instrument
+from hardcost.instruments.parallel import PARALLEL
 from hardcost.instruments.windows import Windows
 from hardcost.model.observation import Observed
 from hardcost.protocol.answers import (
@@ -123,11 +124,17 @@ class Parameters(WorkloadParameters):
     )
 
     def check(self, instrument: Instrument) -> None:
-        """Check that the instrument sees several processors.
+        """Check that the instrument measures calls, and sees several processors if they make them.
 
         Raises:
             InputError: It does not.
         """
+        if instrument is PARALLEL:
+            raise InputError(
+                "single calls are measured on one processor, and --processors is for programs",
+                hint="leave --processors out, or take --workload 'unixbench copies=4', filecopy or"
+                " another of `hardcost list workloads`",
+            )
         if self.copies > 1 and instrument.exact:
             raise InputError(
                 f"copies={self.copies} is not for the instrument {instrument.name}: it counts on"

@@ -6,7 +6,6 @@ Parts add up to the metric's cost, or there is no finding.
 - `subsystems.py`: the same cost by folder and file of Linux's source
 - `source_lines.py`: by line of one function
 - `trace.py`: pieces of a trace: the call of each, who woke it, where it waited
-- `replay.py`: the model of several processors: which process runs where, and when
 
 Call trees and traces are read in `instruments/`, from the text that `protocol/plugin/` parses. How
 many functions are shown is in `show/tables/hotspots.py`.

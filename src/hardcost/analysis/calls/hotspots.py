@@ -4,6 +4,9 @@ A metric's cost is the median of the differences between samples, pair by pair, 
 middle half of them; of several draws, the mean of the middle half of those. So it is the mean
 difference of a few pairs; and what the functions of just
 these windows executed adds up to it, but for the rounding of estimates to 1/1024.
+
+On several processors a metric is how long they take together, which no functions add up to. The
+cost is then by how much what they execute differs, with what idle processors execute left out.
 """
 
 from __future__ import annotations
@@ -22,11 +25,24 @@ from hardcost.analysis.estimates.estimates import (
     value,
 )
 from hardcost.errors import TrialError
-from hardcost.model.call_tree import CallTree, FramePath, Sampled
-from hardcost.model.finding.calls import CLOCK, Hotspots, Moved, Process, SourceListing, Stack
+from hardcost.model.call_tree import IDLE_PROCESS, CallTree, FramePath, Sampled, sum_counts
+from hardcost.model.finding.calls import (
+    CLOCK,
+    Hotspots,
+    Moved,
+    OfProcessor,
+    Own,
+    Process,
+    SourceListing,
+    Stack,
+)
 from hardcost.model.role import Role
 from hardcost.model.workload import Workload
 from hardcost.store.record import Record
+from hardcost.units import Unit
+
+_EXECUTED: Mapping[str, str] = {Unit.PARALLEL: Unit.INSN, Unit.PARALLEL_PER_OP: Unit.INSN_PER_OP}
+"""The unit of what several processors execute, by that of how long they take."""
 
 Counts = dict[FramePath, float]
 ByName = dict[str, float]
@@ -87,20 +103,23 @@ def hotspots_of(
         of, against = known[after, workload, metric], known[before, workload, metric]
         trials = [_draws(records, one, workload, metric, names) for one in (before, after)]
         sides = _sides(trials, lambda named: named.paths, drawn=of.drawn)
+        several = _processors(trials, drawn=of.drawn)
+        amounts = [math.fsum(side.values()) for side in sides]
         found.append(
             Hotspots(
                 workload=workload,
                 metric=metric,
-                unit=of.unit,
+                unit=_EXECUTED.get(of.unit, of.unit),
                 before=before,
                 after=after,
-                value=value(against).value,
-                cost=shift(of, against).value,
+                value=amounts[0] if several else value(against).value,
+                cost=amounts[1] - amounts[0] if several else shift(of, against).value,
                 functions=_functions(*sides),
                 processes=_processes(*sides),
                 stacks=_stacks(*sides),
                 places=_stacks(*_sides(trials, lambda named: named.places, drawn=of.drawn)),
                 source=_source(records, trials, drawn=of.drawn),
+                processors=several,
             )
         )
     return tuple(found)
@@ -108,7 +127,7 @@ def hotspots_of(
 
 def _source(
     records: Sequence[Record],
-    trials: Sequence[Mapping[tuple[int, int], _Draw]],
+    trials: Trials,
     *,
     drawn: bool,
 ) -> SourceListing | None:
@@ -128,13 +147,54 @@ def _has_hotspots(records: Sequence[Record], workload: Workload, metric: str) ->
     )
 
 
+def _processors(trials: Trials, *, drawn: bool) -> tuple[OfProcessor, ...]:
+    """Return what each of several processors executes; nothing of a single one."""
+    several = (len(each) for one in trials[0].values() for each in one.seen.processors)
+    return tuple(_of_processor(trials, at, drawn=drawn) for at in range(max(several, default=0)))
+
+
+def _of_processor(trials: Trials, at: int, *, drawn: bool) -> OfProcessor:
+    sides = _sides(
+        trials,
+        lambda named: named.paths,
+        drawn=drawn,
+        counts=lambda draw, window: draw.seen.processors[window][at],
+    )
+    idle = _sides(
+        trials,
+        lambda named: named.paths,
+        drawn=drawn,
+        counts=lambda draw, window: {0: draw.idle[window][at]},
+    )
+    moved = ((one.function, one.own) for one in _functions(*sides))
+    busy_before, busy_after, idle_before, idle_after = (
+        math.fsum(side.values()) for side in (*sides, *idle)
+    )
+    return OfProcessor(
+        number=at + 1,
+        busy_before=busy_before,
+        busy_after=busy_after,
+        idle_before=idle_before,
+        idle_after=idle_after,
+        functions=tuple(Own(name, own) for name, own in moved if own),
+    )
+
+
+def _all_counts(draw: _Draw, window: int) -> Mapping[int, int]:
+    return draw.seen.windows[window]
+
+
 def _sides(
-    trials: Sequence[Mapping[tuple[int, int], _Draw]],
+    trials: Trials,
     which: Callable[[FrameNames], list[FramePath]],
     *,
     drawn: bool,
+    counts: Callable[[_Draw, int], Mapping[int, int]] = _all_counts,
 ) -> tuple[Counts, Counts]:
-    """Return the two configurations' instructions by stack or line, for one operation."""
+    """Return the two configurations' instructions by stack or line, for one operation.
+
+    `counts` are those of a window by the number of the frame.
+    """
     keys = [key for key in trials[0] if key in trials[1]]
     pairs = [[trial[key] for trial in trials] for key in keys]
     if drawn and len(pairs) >= FEWEST_RANKED:
@@ -145,18 +205,28 @@ def _sides(
         weight = 1 / (len(pairs) * len(chosen))
         for side, draw in zip(sides, pair, strict=True):
             for sample in chosen:
-                for path, count in _window(draw, which(draw.named), sample).items():
+                window = counts(draw, draw.seen.samples[sample])
+                for path, count in _by_path(draw, which(draw.named), sample, window).items():
                     side[path] += count * weight
     return sides
 
 
 @dataclass(frozen=True)
 class _Draw:
-    """A metric's samples in one draw, the names of each frame, and the counts."""
+    """A metric's samples in one draw, the names of each frame, and the counts.
+
+    Of several processors the samples are what they execute for one operation. What each executes
+    because it is `idle` is not in the counts.
+    """
 
     samples: tuple[float, ...]
     named: FrameNames
     seen: Sampled
+    idle: tuple[tuple[int, ...], ...] = ()
+
+
+Trials = Sequence[Mapping[tuple[int, int], _Draw]]
+"""The draws of two configurations, by seed and by repetition or perturbation."""
 
 
 def _middle(pairs: list[list[_Draw]]) -> list[list[_Draw]]:
@@ -184,10 +254,29 @@ def _draws(
             raise TrialError(f"{role}, {workload}: it was not counted by function")
         named = names.of(tree)
         seen = {one.number: one for one in tree.metrics if one.metric == metric}
-        found[record.seed, record.repetition] = _Draw(measured.samples, named, seen[0])
+        found[record.seed, record.repetition] = _draw(measured.samples, named, seen[0])
         for number, samples in measured.perturbed.items():
-            found[record.seed, number] = _Draw(samples, named, seen[number])
+            found[record.seed, number] = _draw(samples, named, seen[number])
     return found
+
+
+def _draw(samples: tuple[float, ...], named: FrameNames, seen: Sampled) -> _Draw:
+    if not seen.processors:
+        return _Draw(samples, named, seen)
+
+    def busy(counts: Mapping[int, int]) -> dict[int, int]:
+        return {it: count for it, count in counts.items() if named.paths[it][0] != IDLE_PROCESS}
+
+    processors = tuple(tuple(map(busy, window)) for window in seen.processors)
+    idle = tuple(
+        tuple(sum(one.values()) - sum(busy(one).values()) for one in window)
+        for window in seen.processors
+    )
+    windows = tuple(map(sum_counts, processors))
+    ticks = tuple(sum(windows[window].values()) for window in seen.samples)
+    working = {"processors": processors, "windows": windows, "ticks": ticks}
+    executed = tuple(one / seen.operations for one in ticks)
+    return _Draw(executed, named, seen.model_copy(update=working), idle)
 
 
 def _central_samples(before: Sequence[float], after: Sequence[float], *, drawn: bool) -> list[int]:
@@ -199,11 +288,13 @@ def _central_samples(before: Sequence[float], after: Sequence[float], *, drawn: 
     return order[outside : count - outside]
 
 
-def _window(draw: _Draw, paths: Sequence[FramePath], sample: int) -> Counts:
+def _by_path(
+    draw: _Draw, paths: Sequence[FramePath], sample: int, window: Mapping[int, int]
+) -> Counts:
     """Return a sample's instructions by stack, which add up to the sample, or by line."""
     seen = draw.seen
     whole: dict[FramePath, int] = defaultdict(int)  # lines of one function are one stack
-    for number, count in seen.windows[seen.samples[sample]].items():
+    for number, count in window.items():
         whole[paths[number]] += count
     counts: Counts = {path: count / seen.operations for path, count in whole.items()}
     rest = draw.samples[sample] - seen.ticks[sample] / seen.operations

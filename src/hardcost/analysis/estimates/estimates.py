@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -55,6 +55,7 @@ class Series:
     a median says only which is the more frequent, and a mean in what shares they occur. `chance` is
     by how much rare draws move the mean, in `unit`. `timed`: the instrument is not exact, so that
     trials measured together are alike, and what the n-th sample of each has in common is nothing.
+    `long_turns` is the mean of the trials' medians at longer turns of several processors.
     """
 
     unit: str
@@ -63,6 +64,7 @@ class Series:
     drawn: bool = False
     chance: float = 0.0
     timed: bool = False
+    long_turns: float | None = None
 
     @property
     def minimum(self) -> float:
@@ -162,13 +164,19 @@ def series_of(records: Sequence[Record]) -> dict[Measurement, Series]:
     """
     facts: dict[Measurement, tuple[str, Instrument]] = {}
     gathered: defaultdict[Measurement, dict[SeriesKey, tuple[float, ...]]] = defaultdict(dict)
+    longer: defaultdict[Measurement, list[float]] = defaultdict(list)
     for record in records:
         for metric in record.measured:
             key = (record.role, record.workload, metric.metric)
             facts.setdefault(key, (metric.unit, instrument_named(record.instrument)))
+            if metric.long_turns:
+                longer[key].append(median(metric.long_turns).value)
             for number, samples in {record.repetition: metric.samples, **metric.perturbed}.items():
                 gathered[key][record.seed, number] = samples
-    return {key: _series(key, trials, *facts[key]) for key, trials in gathered.items()}
+    found = {key: _series(key, trials, *facts[key]) for key, trials in gathered.items()}
+    for key, values in longer.items():
+        found[key] = replace(found[key], long_turns=on_grid(math.fsum(values) / len(values)))
+    return found
 
 
 def _series(
@@ -330,6 +338,7 @@ def _cell(
         ratio_high=by.high,
         each=tuple(one.value for _, one in sorted(mine.medians.items())),
         ratios=_ratios(mine, baseline, every),
+        long_turns=mine.long_turns,
     )
 
 

@@ -33,6 +33,14 @@ def studies(_context: click.Context, _word: click.Parameter, begun: str) -> list
     return _or_files(_names(_OURS / "study" / "ready"), begun)
 
 
+def priced(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer the controls that the price list is about."""
+    # Only where TAB asks for them: the catalogue takes a while to read.
+    from hardcost.prices.listed import listed  # noqa: PLC0415
+
+    return [CompletionItem(one.name) for one in listed() if one.name.startswith(begun)]
+
+
 def workloads(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer workloads, after those that the word already names."""
     return _after_commas(tuple(FILES), begun)
@@ -62,6 +70,14 @@ def emulators(_context: click.Context, _word: click.Parameter, begun: str) -> li
     from hardcost.supply.emulators import debian  # noqa: PLC0415
 
     return _or_files(["host", *(one.name for one in debian.fetchable())], begun)
+
+
+def releases(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer the releases of Debian that guests can be made of."""
+    # Only where TAB asks for them: looking for programs takes a while to import.
+    from hardcost.supply.packages import guest_release  # noqa: PLC0415
+
+    return [CompletionItem(name) for name in guest_release.NAMES if name.startswith(begun)]
 
 
 def patches(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:

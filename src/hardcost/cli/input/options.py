@@ -25,6 +25,7 @@ from hardcost.cli.input import completion
 from hardcost.cli.verb import CLUSTER
 from hardcost.errors import InputError
 from hardcost.instruments.names import INSTRUMENTS
+from hardcost.instruments.parallel import MOST_PROCESSORS, PARALLEL
 from hardcost.show.exports.formats import GATES, RESULTS
 from hardcost.store.location import default_path
 
@@ -119,6 +120,18 @@ def qemu_option(section: str = "") -> Any:
         shell_complete=completion.emulators,
         help="The QEMU that runs guests: debian:13, Debian's, fetched once and not installed; host,"
         " the one installed here (the default); a folder that holds one; or a program.",
+    )
+
+
+def guest_option(section: str = "") -> Any:
+    """Return the option `--guest`: the release of Debian that guests are made of."""
+    return option(
+        "--guest",
+        section=section,
+        metavar="NAME",
+        shell_complete=completion.releases,
+        help="The release of Debian that guests are made of, with its kernel and packages:"
+        " debian:12 or debian:13 (default: this host's).",
     )
 
 
@@ -241,9 +254,10 @@ class TlsOptions:
 
 
 @dataclass(frozen=True)
-class EmulatorOptions:
-    """The option of a verb that boots guests and measures nothing in them."""
+class GuestOptions:
+    """The options of a verb that boots guests and measures nothing in them."""
 
+    guest: str | None = guest_option()
     qemu: str | None = qemu_option()
 
 
@@ -296,7 +310,7 @@ class MeasuringOptions:
     instrument: str | None = option(
         "--instrument",
         section=_MEASURED,
-        type=click.Choice(list(INSTRUMENTS)),
+        type=click.Choice([name for name in INSTRUMENTS if name != PARALLEL.name]),
         help="What to measure: insn counts the instructions that a guest executes, exactly;"
         " time reads the clock (default: the study's, else insn in guests and time on real"
         " machines).",
@@ -381,6 +395,7 @@ class MeasuringOptions:
         help="Change a real machine while users are logged in there, too. The machine host is"
         " changed only with this option, and only by root.",
     )
+    guest: str | None = guest_option(_GUESTS)
     kernel: Path | None = option(
         "--kernel",
         section=_GUESTS,
@@ -419,6 +434,17 @@ class MeasuringOptions:
         default="max",
         show_default=True,
         help="QEMU's processor model.",
+    )
+    processors: int = option(
+        "--processors",
+        section=_GUESTS,
+        metavar="N",
+        type=click.IntRange(1, MOST_PROCESSORS),
+        default=1,
+        show_default=True,
+        help="Measure on so many processors at once, for workloads that run whole programs."
+        " The numbers are parallel instructions: how long the processors take together, locks"
+        " and queues included.",
     )
     init: Literal["probe", "systemd"] | None = option(
         "--init",

@@ -14,6 +14,8 @@ from hardcost.cli import process
 from hardcost.cli.console import console, data
 from hardcost.cli.input.options import GATE_FORMATS, MeasuringOptions, SettingOptions
 from hardcost.errors import InputError
+from hardcost.instruments.insn import INSN
+from hardcost.instruments.parallel import PARALLEL
 from hardcost.library.measurement import Measuring, recorders, workloads_of
 from hardcost.machines.options import MachineOptions
 from hardcost.measure.workers.lab import Lab, lab_at
@@ -37,20 +39,22 @@ def measuring(
     form = form_of(shared.format, raw=bool(shared.raw))
     if form not in FORMATS:
         data.check(form)
-    asked = shared.workload
+    asked, chosen = shared.workload, _instrument(shared)
     return Measuring(
         machine=shared.machine,
-        instrument=shared.instrument,
-        workloads=None if asked is None else workloads_of(asked, shared.instrument or usual),
+        instrument=chosen,
+        workloads=None if asked is None else workloads_of(asked, chosen or usual),
         seeds=None if shared.seeds is None else tuple(range(1, shared.seeds + 1)),
         repetitions=shared.repetitions,
         wanted=MachineOptions(
+            guest=shared.guest,
             kernel=shared.kernel,
             source=shared.source,
             image=shared.image,
             rootfs=shared.rootfs,
             qemu=shared.qemu,
             cpu=shared.cpu,
+            processors=shared.processors,
             emulated_time=emulated_time,
             unconfined=shared.allow_unconfined_build,
             yes=shared.yes,
@@ -73,6 +77,22 @@ def measuring(
         command=process.words(),
         folder=process.folder(),
     )
+
+
+def _instrument(shared: MeasuringOptions) -> str | None:
+    """Return the instrument that is chosen, None where none is.
+
+    Raises:
+        InputError: Several processors are to be measured by one that does not count.
+    """
+    if shared.processors == 1:
+        return shared.instrument
+    if shared.instrument not in {None, INSN.name}:
+        raise InputError(
+            f"--processors counts instructions, and --instrument {shared.instrument} does not",
+            hint="leave one of them out",
+        )
+    return PARALLEL.name
 
 
 def settings(options: SettingOptions) -> Settings:

@@ -32,8 +32,10 @@ from hardcost.model.finding.calls import Calls
 from hardcost.model.finding.choice import Advised
 from hardcost.model.finding.comparison import Comparison
 from hardcost.model.finding.finding import Finding
+from hardcost.model.finding.price import ControlPrices
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.finding.trace import Traces
+from hardcost.prices.price_list import PriceList
 from hardcost.show.gate_document import GateDocument
 from hardcost.show.store import CheckedStore, RemovalPlan, RemovedRuns, RunEntry
 
@@ -57,6 +59,8 @@ DOCUMENTS: Mapping[str, Any] = {
     "list studies": tuple[TitledEntry, ...],
     "list workloads": tuple[WorkloadEntry, ...],
     "hotspots": Calls | PlanDocument,
+    "price": ControlPrices,
+    "pricelist build": PriceList | PlanDocument,
     "report": Finding,
     "restore": Restored,
     "rules cost": CostDocument | FittedDocument,

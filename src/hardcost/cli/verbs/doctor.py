@@ -7,7 +7,7 @@ import click
 from auditrules.cli.options import FormatOptions, takes
 from auditrules.cli.verb import Verb
 from hardcost.cli.input import completion
-from hardcost.cli.input.options import EmulatorOptions
+from hardcost.cli.input.options import GuestOptions
 
 
 @click.command(cls=Verb)
@@ -19,13 +19,14 @@ from hardcost.cli.input.options import EmulatorOptions
     shell_complete=completion.machines,
     help="Which machine: one of `hardcost list machines`.",
 )
-@takes("guests", EmulatorOptions)
+@takes("guests", GuestOptions)
 @takes("result", FormatOptions)
-def doctor(machine: str, guests: EmulatorOptions, result: FormatOptions) -> None:
+def doctor(machine: str, guests: GuestOptions, result: FormatOptions) -> None:
     """Check whether this machine can measure, and which packages are missing.
 
     Boots a guest with each instrument: insn, which counts instructions, and time, which reads the
-    clock. Exit status 1 if instructions can't be counted. With --qemu, that QEMU is tried.
+    clock. Exit status 1 if instructions can't be counted. With --qemu, that QEMU is tried, and with
+    --guest a guest of that release.
 
     With --machine host or ssh:USER@HOST, checks times on that machine itself: says what makes them
     noisy, and measures for a minute to find the smallest difference that is distinguishable from
@@ -41,7 +42,7 @@ def doctor(machine: str, guests: EmulatorOptions, result: FormatOptions) -> None
     from hardcost.library.doctor import checks_of
     from hardcost.units import visible
 
-    checks = checks_of(machine, progress.monitor_of("auto"), guests.qemu)
+    checks = checks_of(machine, progress.monitor_of("auto"), guests.qemu, guests.guest)
     if result.format == "json":
         results.print_json(checks)
     else:

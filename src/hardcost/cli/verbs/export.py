@@ -134,10 +134,11 @@ def augenrules(profile: str, out: Path, *, force: bool) -> None:
     Example:  hardcost export augenrules stig-reduced -o rules.d
     """
     from hardcost.cli.output import export_file
+    from hardcost.library.price import with_prices
     from hardcost.library.profiles import profile_named
     from hardcost.mechanisms.audit import AUDIT
 
-    read = profile_named(profile)
+    read = with_prices(profile_named(profile))
     made = export_file.require_controls(AUDIT.export(read), read)
     export_file.to_folder(out, made.files("hardcost"), force=force)
     export_file.say(read, made.controls, made.left, f" to {out}")
@@ -156,10 +157,11 @@ def sysctl(profile: str, out: Path, *, force: bool) -> None:
     Example:  hardcost export sysctl kspp -o 90-kspp.conf
     """
     from hardcost.cli.output import export_file
+    from hardcost.library.price import with_prices
     from hardcost.library.profiles import profile_named
     from hardcost.mechanisms.sysctl import SYSCTLS
 
-    read = profile_named(profile)
+    read = with_prices(profile_named(profile))
     export_file.to_file(
         read, export_file.require_controls(SYSCTLS.export(read), read), out, force=force
     )
@@ -188,10 +190,11 @@ def cmdline(
                hardcost export cmdline kspp -o 50-kspp.toml
     """
     from hardcost.cli.output import export_file
+    from hardcost.library.price import with_prices
     from hardcost.library.profiles import profile_named
     from hardcost.mechanisms.boot import BOOT_PARAMETERS
 
-    read = profile_named(profile)
+    read = with_prices(profile_named(profile))
     made = BOOT_PARAMETERS.export(read, form or _FORMS.get(out.suffix, "plain"))
     export_file.to_file(read, export_file.require_controls(made, read), out, force=force)
 
@@ -209,10 +212,11 @@ def kconfig(profile: str, out: Path, *, force: bool) -> None:
     Example:  hardcost export kconfig kspp -o kspp.config
     """
     from hardcost.cli.output import export_file
+    from hardcost.library.price import with_prices
     from hardcost.library.profiles import profile_named
     from hardcost.mechanisms.kconfig import KERNELS
 
-    read = profile_named(profile)
+    read = with_prices(profile_named(profile))
     export_file.to_file(
         read, export_file.require_controls(KERNELS.export(read), read), out, force=force
     )
@@ -330,10 +334,11 @@ def ansible(profile: str, out: Path, *, force: bool) -> None:
     Example:  hardcost export ansible rhel9-stig -o roles/rhel9_stig
     """
     from hardcost.cli.output import export_file
+    from hardcost.library.price import with_prices
     from hardcost.library.profiles import profile_named
     from hardcost.profiles.export.ansible import role_of
 
-    read = profile_named(profile)
+    read = with_prices(profile_named(profile))
     made = role_of(read, out.resolve().name)
     export_file.to_folder(out, made.files, force=force)
     export_file.say(read, made.controls, made.left, f" to {out}")

@@ -10,7 +10,14 @@ import click
 from auditrules.cli.options import FormatOptions, option, takes
 from hardcost.cli.command import VerbGroup
 from hardcost.cli.input import completion
-from hardcost.cli.input.options import older_than_option, removal_plan_option
+from hardcost.cli.input.options import guest_option, older_than_option, removal_plan_option
+
+
+@dataclass(frozen=True)
+class _BuildOptions:
+    """The options of `hardcost image build`."""
+
+    guest: str | None = guest_option()
 
 
 @dataclass(frozen=True)
@@ -41,24 +48,26 @@ def image() -> None:
 
 @image.command()
 @click.argument("what", type=click.Choice(["debian"]))
+@takes("own", _BuildOptions)
 @takes("result", FormatOptions)
-def build(what: str, result: FormatOptions) -> None:
+def build(what: str, own: _BuildOptions, result: FormatOptions) -> None:
     """Build the disk image of guests that run services, unless it exists, and print its path.
 
-    The image holds this host's release of Debian with web, mail and database servers, the audit
-    daemon, a virus scanner and SELinux's policy, in the versions that apt has now. To build it
-    again, remove it first with `hardcost image remove`. Users other than root need the package
-    uidmap.
+    The image holds a release of Debian, this host's unless --guest names another, with web, mail
+    and database servers, the audit daemon, a virus scanner and SELinux's policy, in the versions
+    that its archive has now. To build it again, remove it first with `hardcost image remove`. Users
+    other than root need the package uidmap.
 
     \b
-    Example:  hardcost image build debian
+    Examples:  hardcost image build debian
+               hardcost image build debian --guest debian:13
     """
     from auditrules.cli import results
     from hardcost.cli.console import progress
     from hardcost.library import images
     from hardcost.units import visible
 
-    made = images.build(what, progress.monitor_of("auto"))
+    made = images.build(what, progress.monitor_of("auto"), own.guest)
     if result.format == "json":
         results.print_json(made)
         return

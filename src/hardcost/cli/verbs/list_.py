@@ -33,7 +33,8 @@ def list_(what: str, patterns: tuple[str, ...], own: StoreOptions) -> None:
 
     \b
     WHAT is one of
-      controls        settings that the ready-made profiles have, with their ids in benchmarks
+      controls        settings that the ready-made profiles have, with their prices, as
+                      `hardcost price` knows them, and their ids in benchmarks
       profiles        ready-made sets of controls: STIG, CIS, KSPP and others
       workloads       what can be run to measure a cost
       instruments     what measures: instructions counted exactly, or the clock
@@ -135,6 +136,7 @@ def _show(what: str, rows: Sequence[Mapping[str, object]]) -> None:
             console.print_wrapped(profile, 0)
             for row in controls:
                 console.print_wrapped(str(row["control"]), 2)
+                console.print_wrapped(str(row["price"]), 6)
                 console.print_wrapped(str(row["ids"]), 6)
     elif what == "runs":
         from hardcost.show.store import RunEntry

@@ -14,7 +14,7 @@ from auditrules.cli.options import ReadingOptions, mix_option, option, takes
 from auditrules.cli.verb import RuleTaker
 from hardcost.cli.command import VerbGroup
 from hardcost.cli.input import completion
-from hardcost.cli.input.options import qemu_option
+from hardcost.cli.input.options import guest_option, qemu_option
 from hardcost.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class _Options:
         shell_complete=completion.kernels,
         help="The kernel whose prices apply: a bzImage, a vmlinux, or 'host' (default: Debian's).",
     )
+    guest: str | None = guest_option()
     qemu: str | None = qemu_option()
     cpu: str = option(
         "--cpu", metavar="MODEL", default=CPU, show_default=True, help="QEMU's processor model."
@@ -117,6 +118,7 @@ def cost(texts: tuple[str, ...], own: _Options, reading: ReadingOptions) -> None
         measure=own.measure,
         kernel=own.kernel,
         cpu=own.cpu,
+        guest=own.guest,
         qemu=own.qemu,
         yes=own.yes,
     )
@@ -148,10 +150,11 @@ def _timed_on(own: _Options) -> str | None:
     on = own.fit_on if own.prices_of is None else own.prices_of
     if on == "vm" and own.prices_of is None:
         return None
-    of_guests = (own.measure, own.kernel is not None, own.qemu is not None, own.cpu != CPU)
-    if on is not None and any(of_guests):
+    described = any(one is not None for one in (own.guest, own.kernel, own.qemu))
+    if on is not None and (own.measure or described or own.cpu != CPU):
         raise InputError(
-            "--measure, --kernel, --qemu and --cpu are about guests, and prices in ns are not"
+            "--measure, --guest, --kernel, --qemu and --cpu are about guests, and prices in ns are"
+            " not"
         )
     return on
 

@@ -18,10 +18,7 @@ from hardcost.cli.input.options import (
     scap_profile_option,
 )
 from hardcost.cli.verb import ProfileTaker
-from hardcost.errors import InputError
 from hardcost.show.exports.formats import TRACES
-
-_MOST, _DIGITS = 1024, 5  # processors, and digits of their number
 
 
 @dataclass(frozen=True)
@@ -32,12 +29,6 @@ class _Options:
         "--call",
         metavar="NAME",
         help="Trace one system call of the workload syscalls, such as open or chmod.",
-    )
-    processors: str | None = option(
-        "--processors",
-        metavar="N,…",
-        help="Also compute how long it would take on so many processors, such as 1,2,4,8, with and"
-        " without the profile.",
     )
     whole: bool = option("--all", is_flag=True, help="Print every step, not only the first screen.")
     output: Path | None = output_option()
@@ -60,15 +51,13 @@ def trace(name: str | None, own: _Options, added: SettingOptions, shared: Measur
     instructions add up exactly to the count in a bill, and every trace of the same call is the
     same.
 
-    --processors is a model, not a measurement; docs/trace.md has its assumptions.
-
     The HTML report draws a lane for each process. --format perfetto writes a file for
     https://ui.perfetto.dev, with a nanosecond for each instruction.
 
     \b
     Examples:  hardcost trace audit-samples --call chmod
                hardcost trace rules.d --call open --all
-               hardcost trace stig-full --workload 'filecopy files=10' --processors 1,2,8
+               hardcost trace stig-full --workload 'filecopy files=10'
                hardcost trace audit-samples --call chmod --format perfetto -o chmod.json
     """
     from auditrules.library.files import check_put
@@ -81,7 +70,6 @@ def trace(name: str | None, own: _Options, added: SettingOptions, shared: Measur
     how = requests.measuring(shared, INSN.name)
     if (own.call is None) == (how.workloads is None):
         raise click.UsageError("Name a --call, such as chmod, or a --workload, such as filecopy.")
-    processors = _numbers(own.processors)
     names = () if name is None else (name,)
     if own.output is not None:
         check_put(own.output, "-o")
@@ -91,21 +79,8 @@ def trace(name: str | None, own: _Options, added: SettingOptions, shared: Measur
         settings=settings,
         scap_profile=own.scap_profile,
         call=own.call,
-        processors=processors,
         how=how,
     )
     found = dry_run.call_or_show_plan(hardcost.trace, preview, request, shared)
     finding.put_trace(found, shared.format, own.output, whole=own.whole)
     finding.write_report(found, finding.Page(shared.report, shared.store))
-
-
-def _numbers(processors: str | None) -> tuple[int, ...]:
-    """Return the numbers of processors, each once, in order."""
-    words = [] if processors is None else processors.split(",")
-    for word in words:
-        if not (word.isascii() and word.isdecimal() and 1 <= int(word[:_DIGITS]) <= _MOST):
-            raise InputError(
-                f"--processors: '{word[:20]}' is no number from 1 to {_MOST}",
-                hint="separate several with commas: 1,2,4,8",
-            )
-    return tuple(sorted({int(word) for word in words}))

@@ -93,7 +93,9 @@ def constants_for(wanted: MachineOptions, monitor: Monitor) -> tuple[Constants, 
     Raises:
         InputError: None were fitted to it.
     """
-    wanted = MachineOptions(kernel=wanted.kernel, cpu=wanted.cpu, qemu=wanted.qemu)
+    wanted = MachineOptions(
+        guest=wanted.guest, kernel=wanted.kernel, cpu=wanted.cpu, qemu=wanted.qemu
+    )
     if wanted == MachineOptions(cpu=_CPU):
         return Constants.of_debian(), ()
     names.check(_MACHINE, wanted)

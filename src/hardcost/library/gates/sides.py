@@ -13,12 +13,13 @@ from hardcost.analysis.results_file import finding_of
 from hardcost.controls.control import Control, Profile
 from hardcost.errors import HardcostError, InputError, RequestError
 from hardcost.host import git_revision
+from hardcost.library.measurement import Measuring
 from hardcost.library.profiles import check, names_profile, profile_named
 from hardcost.library.saved_run import load_findings
 from hardcost.measure.monitor import Monitor
 from hardcost.model.finding.finding import Finding
 from hardcost.profiles import catalogue
-from hardcost.supply.packages.debian import package_root
+from hardcost.profiles.control_tables import PackageRoot
 
 GateSide = str | Profile | Finding
 """A state that a gate compares, or its name."""
@@ -48,10 +49,12 @@ def sides(
     base: GateSide,
     head: GateSide | None,
     git: str | None,
-    store: Path,
+    how: Measuring,
     monitor: Monitor,
 ) -> Profiles | Results:
     """Return the states BASE and HEAD; rules that can't be loaded are found here.
+
+    Results are in the store of `how`, and packages are those of its guests.
 
     Raises:
         InputError: They are not two of a kind, one can't be read, or its rules can't be loaded.
@@ -62,14 +65,14 @@ def sides(
                 "`git` compares one file or folder",
                 hint="name it as `base`, and leave `head` out",
             )
-        return _profiles_of_git(git, Path(base))
+        return _profiles_of_git(git, Path(base), how.package_root)
     if head is None:
         raise RequestError(
             "gate compares two states, and 1 is named",
             hint="name `base` and `head`, or take `git` A..B and one file or folder",
         )
     states, names = (base, head), (_name(base), _name(head))
-    one, other = (_result(state, store, monitor) for state in states)
+    one, other = (_result(state, how.kept_in, monitor) for state in states)
     if one is not None and other is not None:
         return Results(one, other, names)
     if one is not None or other is not None:
@@ -79,7 +82,8 @@ def sides(
             hint="name two results, or two profiles",
         )
     check_once(names)
-    loaded = [one for one in map(_profile, states) if one is not None]
+    found = (_profile(state, how.package_root) for state in states)
+    loaded = [one for one in found if one is not None]
     for each in loaded:
         check(each)
     return Profiles(loaded[0], loaded[1], names)
@@ -92,11 +96,11 @@ def _name(state: GateSide) -> str:
     return state.name if isinstance(state, Profile) else state.run
 
 
-def _profile(state: GateSide) -> Profile | None:
+def _profile(state: GateSide, packages: PackageRoot) -> Profile | None:
     """Return the profile that a state is or names; None if it is a finding."""
     if isinstance(state, Finding):
         return None
-    return profile_named(state.strip()) if isinstance(state, str) else state
+    return profile_named(state.strip(), packages) if isinstance(state, str) else state
 
 
 def _result(state: GateSide, store: Path, monitor: Monitor) -> Finding | None:
@@ -120,23 +124,23 @@ def _result(state: GateSide, store: Path, monitor: Monitor) -> Finding | None:
 # Revisions ----------------------------------------------------------------------------------------
 
 
-def _profiles_of_git(git: str, path: Path) -> Profiles:
+def _profiles_of_git(git: str, path: Path, packages: PackageRoot) -> Profiles:
     """Return a file or folder at two revisions; where BASE has none, HEAD's without controls."""
     folder = next(one for one in (path.absolute(), *path.absolute().parents) if one.is_dir())
     found = git_revision.revisions(git, folder)
     name = git_revision.name_in(found.top, path)
     if found.head_commit is None:
-        head = _load_copy(found.top / name, name, name)
+        head = _load_copy(found.top / name, name, name, packages)
     else:
         with _copy_from_git(found.top, found.head_commit, name) as place:
-            head = _load_copy(place, name, name)
+            head = _load_copy(place, name, name, packages)
     label = f"{found.head if found.head is not None else 'the files as they are'}:{name}"
     if not git_revision.has_path(found.top, found.base_commit, name):
         fixed = tuple(one for one in head.controls if one.in_baseline)
         base = replace(head, controls=fixed, notes=(), accounting=())
         return Profiles(base, head, (f"{found.base} (which has no {name})", label))
     with _copy_from_git(found.top, found.base_commit, name) as place:
-        base = _load_copy(place, f"{found.base}:{name}", name)
+        base = _load_copy(place, f"{found.base}:{name}", name, packages)
     return Profiles(base, head, (f"{found.base}:{name}", label))
 
 
@@ -146,13 +150,13 @@ def _copy_from_git(top: Path, commit: str, name: str) -> Iterator[Path]:
         yield git_revision.copy_from_commit(top, commit, name, Path(folder))
 
 
-def _load_copy(place: Path, shown: str, name: str) -> Profile:
+def _load_copy(place: Path, shown: str, name: str, packages: PackageRoot) -> Profile:
     """Return the profile in a copy, with the names that its files have in the repository."""
     where = _Renamed(
         str(place), shown, str(place.parent), shown.removesuffix(name) + _folder_above(name)
     )
     try:
-        found = catalogue.load(str(place), package_root)
+        found = catalogue.load(str(place), packages)
         renamed = replace(
             found,
             name=where.text(found.name),

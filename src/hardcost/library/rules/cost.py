@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from pathlib import Path
 
 from auditrules.cost.constants import Constants
@@ -28,6 +29,7 @@ from hardcost.machines.options import MachineOptions
 from hardcost.measure.monitor import Monitor, Silent
 from hardcost.protocol.boot import Boot
 from hardcost.supply.cache.cache import Cache
+from hardcost.supply.packages import debian, guest_release
 
 DEFAULT_CPU = "max"
 _MACHINE = "vm"  # whose kernel the constants are of
@@ -38,16 +40,17 @@ _LIMIT_SECONDS = 600.0  # of host time, for one measurement
 class MeasuredCostRequest(CostRequest):
     """A request for the cost of rules, which may be measured, too.
 
-    The unit is instructions on `kernel` and `cpu` under `qemu`, as `MachineOptions` has them, which
-    `measure` also measures in a guest; with
-    `timed_on`, nanoseconds on that machine. `fit` measures the prices again. `yes` lets it change
-    this host, or a machine where users are logged in.
+    The unit is instructions on the `kernel` and `cpu` of a `guest` under `qemu`, as
+    `MachineOptions` has them, which `measure` also measures there; with `timed_on`, nanoseconds on
+    that machine. `fit` measures the prices again. `yes` lets it change this host, or a machine
+    where users are logged in.
     """
 
     _: KW_ONLY
     timed_on: str | None = None
     fit: bool = False
     measure: bool = False
+    guest: str | None = None
     kernel: Path | None = None
     cpu: str = DEFAULT_CPU
     qemu: str | None = None
@@ -66,7 +69,8 @@ def cost(request: MeasuredCostRequest, monitor: Monitor | None = None) -> Priced
     if request.timed_on is not None:
         on = request.timed_on
         prices = fit(on, monitor, yes=request.yes) if request.fit else _kept(on, monitor)
-    caller = ProfileCaller(monitor)
+    release = guest_release.codename(request.guest)
+    caller = ProfileCaller(monitor, partial(debian.package_root, release=release))
     rules = read(request, caller)
     if prices is not None:
         return price(rules, prices.constants, request.mix, caller, prices=prices)
@@ -128,8 +132,10 @@ def _machine(name: str, monitor: Monitor, *, yes: bool) -> Machine:
 
 def _constants(request: MeasuredCostRequest, monitor: Monitor) -> tuple[Constants, Machine | None]:
     """Return the constants for the kernel, and the machine if there is need of one."""
-    fit, cache = request.fit, Cache()
-    wanted = MachineOptions(kernel=request.kernel, cpu=request.cpu, qemu=request.qemu)
+    fit, cache, release = request.fit, Cache(), guest_release.codename(request.guest)
+    wanted = MachineOptions(
+        guest=request.guest, kernel=request.kernel, cpu=request.cpu, qemu=request.qemu
+    )
     if wanted == MachineOptions(cpu=DEFAULT_CPU) and not fit and not request.measure:
         return Constants.of_debian(), None
     names.check(_MACHINE, wanted)
@@ -141,7 +147,7 @@ def _constants(request: MeasuredCostRequest, monitor: Monitor) -> tuple[Constant
         monitor.note(
             "fitting the constants for this kernel in a guest; this takes about three minutes …"
         )
-        found = until_done(kernel_constants.fit_constants(machine, cache))
+        found = until_done(kernel_constants.fit_constants(machine, cache, release))
     return found, machine
 
 

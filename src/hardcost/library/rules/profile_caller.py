@@ -17,6 +17,7 @@ from hardcost.errors import InputError
 from hardcost.measure.monitor import Monitor
 from hardcost.mechanisms.audit import AUDIT, AuditDaemon, audit_rules, is_tolerant
 from hardcost.profiles import catalogue
+from hardcost.profiles.control_tables import PackageRoot
 from hardcost.supply.packages.debian import package_root
 from hardcost.units import count, join_in_prose
 
@@ -27,8 +28,10 @@ class ProfileCaller(Caller):
     program = "hardcost"
     verbs = "hardcost rules"
 
-    def __init__(self, monitor: Monitor) -> None:
+    def __init__(self, monitor: Monitor, packages: PackageRoot = package_root) -> None:
+        """Have a monitor hear of events; `packages` finds the Debian packages of profiles."""
         self.monitor = monitor
+        self._packages = packages
 
     def note(self, text: str) -> None:
         """Hear a line for the user."""
@@ -48,7 +51,7 @@ class ProfileCaller(Caller):
         Raises:
             InputError: There is no such profile, or it has none.
         """
-        found = catalogue.load(text, package_root)
+        found = catalogue.load(text, self._packages)
         rules = audit_rules(found.controls)
         others = [one for one in found.controls if one.mechanism != AUDIT.name]
         if not rules:

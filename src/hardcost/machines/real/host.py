@@ -58,12 +58,14 @@ def check(wanted: MachineOptions) -> None:
         InputError: It is.
     """
     options = {
+        "--guest": wanted.guest,
         "--kernel": wanted.kernel,
         "--source": wanted.source,
         "--image": wanted.image,
         "--rootfs": wanted.rootfs,
         "--qemu": wanted.qemu,
         "--cpu": None if wanted.cpu == "max" else wanted.cpu,
+        "--processors": None if wanted.processors == 1 else wanted.processors,
     }
     given = [name for name, value in options.items() if value is not None]
     if given:

@@ -60,6 +60,11 @@ _NO_SNAPSHOT = re.compile(r"lockdown=(integrity|confidentiality)|nolapic|nolapic
 _SPIN_WORD = "hardcost.spin"  # has the probe keep the processor from being idle, once it works
 _SYSTEMD_WORDS = ("hardcost.init=systemd", "systemd.hostname=hardcost")
 _STOP_WORDS = ("-device", "pvpanic", "-action", "panic=pause")  # how it stops for the snapshot
+# Beside the measured processors: one with the clock, one that is kept free.
+_OTHER_PROCESSORS = 2
+PROCESSORS_IN_TURN = 64
+"""Processors among which QEMU divides the time until the next timer, when it restores several."""
+
 _FIXED_LAYOUT = ("nokaslr", "norandmaps")
 
 
@@ -67,13 +72,24 @@ _FIXED_LAYOUT = ("nokaslr", "norandmaps")
 class Hardware:
     """The virtual machine's making: what runs the instructions, and which processor it shows.
 
-    It has one processor in all that users measure; `bench/accuracy/copies_on_two_processors.py` has
-    two, for time.
+    `processors` are those that are measured. Where instructions are counted on several, there are
+    more: one has the clock, one is kept free, and the others never start. They make turns short,
+    since QEMU gives each its part (docs/processors.md).
     """
 
     acceleration: Acceleration
     cpu_model: str = "max"
     processors: int = 1
+
+    @property
+    def takes_turns(self) -> bool:
+        """Say whether instructions are counted on several processors."""
+        return self.acceleration == "icount" and self.processors > 1
+
+    @property
+    def started(self) -> int:
+        """How many processors a guest starts, those that are not measured among them."""
+        return self.processors + (_OTHER_PROCESSORS if self.takes_turns else 0)
 
 
 LONGEST_LINE = 2047
@@ -172,7 +188,8 @@ def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ())
     disk_words = _disk_kernel_words(disks)
     spin = [_SPIN_WORD] if hardware.acceleration == "icount" else []  # so that no time is skipped
     init = _SYSTEMD_WORDS if boot.init == "systemd" else ()
-    words = (*_KERNEL_WORDS, *way, *layout, *disk_words, *spin, *init, *boot.parameters)
+    several = _several_words(hardware)
+    words = (*_KERNEL_WORDS, *way, *layout, *disk_words, *spin, *several, *init, *boot.parameters)
     line = " ".join(words)
     if len(line.encode()) > LONGEST_LINE:
         own = len(" ".join(boot.parameters).encode())
@@ -182,6 +199,13 @@ def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ())
             hint="leave boot parameters out",
         )
     return _pad_line(line)
+
+
+def _several_words(hardware: Hardware) -> list[str]:
+    """Return the words that say which processors are measured, where there are several."""
+    if not hardware.takes_turns:
+        return []
+    return [f"nr_cpus={hardware.started}", f"hardcost.processors={hardware.processors}"]
 
 
 def _pad_line(line: str) -> str:
@@ -219,8 +243,14 @@ def _starts(disks: Sequence[RootImage]) -> list[int]:
     return starts
 
 
-def machine_words(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ()) -> list[str]:
-    """Return the words that define the machine: part of a result's identity, no paths in them."""
+def machine_words(
+    hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = (), *, booting: bool = False
+) -> list[str]:
+    """Return the words that define the machine: part of a result's identity, no paths in them.
+
+    A machine of several processors boots with few, since many take minutes, and is restored with
+    many: those that its snapshot does not name stay as they are after a reset.
+    """
     seed = str(1 if boot.layout_seed is None else boot.layout_seed)
     processor = {
         # A virtual nanosecond for each instruction; idle time is skipped, not waited for.
@@ -234,7 +264,7 @@ def machine_words(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = (
         *("-cpu", model),
         *("-machine", "pc,memory-backend=pcram" + (",nvdimm=on" if disks else "")),
         *("-m", MEMORY[boot.guest] + (f",slots={len(disks)},maxmem={_ROOM_GIB}G" if disks else "")),
-        *("-smp", str(hardware.processors)),
+        *("-smp", _processors(hardware, booting=booting)),
         *("-nodefaults", "-no-user-config", "-no-reboot"),
         *("-display", "none"),
         *("-rtc", "base=2026-01-01,clock=vm"),  # what makes whole boots repeat bit for bit
@@ -251,12 +281,19 @@ def machine_words(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = (
     ]
 
 
+def _processors(hardware: Hardware, *, booting: bool) -> str:
+    if not hardware.takes_turns:
+        return str(hardware.processors)
+    there = hardware.started if booting else PROCESSORS_IN_TURN
+    return f"{there},maxcpus={PROCESSORS_IN_TURN}"
+
+
 def boot_words(recipe: Recipe, streams: Streams) -> list[str]:
     """Return the whole command that boots; a memory file is left behind for a snapshot."""
     keeps = not boots_afresh(recipe.boot)
     return [
         *recipe.emulator.words(),
-        *machine_words(recipe.hardware, recipe.boot, recipe.disks),
+        *machine_words(recipe.hardware, recipe.boot, recipe.disks, booting=True),
         *_memory_words(recipe.boot, streams, share="on"),
         *_disk_words(recipe.disks, keeps=keeps),
         *_stream_words(streams),

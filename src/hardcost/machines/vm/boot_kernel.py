@@ -38,11 +38,16 @@ class Shipped:
         cache: Cache,
         image: Path | None,
         kernel_of_root: Callable[[Cache], OwnKernel | None],
+        release: str | None = None,
     ) -> None:
-        """The machine's own is the one in `image`, else the one of its root, else Debian's."""
+        """The machine's own is the one in `image`, else the one of its root, else Debian's.
+
+        That is the kernel of a release of Debian, by default of the host's.
+        """
         self._cache = cache
         self._image = image
         self._kernel_of_root = kernel_of_root
+        self._release = release
         self._found: dict[str | None, BootKernel] = {}
 
     def kernel(self, name: str | None) -> BootKernel:
@@ -64,20 +69,20 @@ class Shipped:
         own = self._kernel_of_root(self._cache)
         if own is not None:
             return from_file(self._cache, own.image, own.modules)
-        return debian_kernel(self._cache)
+        return debian_kernel(self._cache, self._release)
 
     def _kernel_named(self, name: Path) -> BootKernel:
         found = kernel_files.kernel_named(self._cache, name)
         return from_file(self._cache, found.image, found.modules)
 
 
-def debian_kernel(cache: Cache) -> BootKernel:
-    """Return Debian's own kernel, fetched on first use.
+def debian_kernel(cache: Cache, release: str | None = None) -> BootKernel:
+    """Return the kernel of a release of Debian, by default of the host's, fetched on first use.
 
     Raises:
         MachineError: It can't be fetched, or there is none in the package.
     """
-    found = kernel_files.debian(cache)
+    found = kernel_files.debian(cache, release)
     return from_file(cache, found.image, found.modules)
 
 

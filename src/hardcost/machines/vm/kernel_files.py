@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from auditrules.library import files
@@ -48,13 +49,15 @@ class KernelFiles:
     modules: Path
 
 
-def debian(cache: Cache) -> KernelFiles:
-    """Return Debian's own kernel, fetched on first use.
+def debian(cache: Cache, release: str | None = None) -> KernelFiles:
+    """Return the kernel of a release of Debian, by default of the host's, fetched on first use.
 
     Raises:
         MachineError: It can't be fetched, or there is none in the package.
     """
-    return _of_debian(cache, current_kernel(cache))
+    return _of_debian(
+        partial(package_folder, cache, release=release), current_kernel(cache, release)
+    )
 
 
 def kernel_named(cache: Cache, name: Path) -> KernelFiles:
@@ -68,7 +71,8 @@ def kernel_named(cache: Cache, name: Path) -> KernelFiles:
     if text == "host":
         return KernelFiles(Path(f"/boot/vmlinuz-{platform.release()}"), Path("/", _MODULES))
     if text.startswith(DEBIAN):
-        return _of_debian(cache, *kernel_of(cache, text.removeprefix(DEBIAN)))
+        package, elsewhere = kernel_of(cache, text.removeprefix(DEBIAN))
+        return _of_debian(partial(package_folder, cache, elsewhere=elsewhere), package)
     if name.suffix in _PACKAGES:
         return in_folder(_unpack_package(cache, name), f"the package {name}")
     if name.is_dir():
@@ -107,38 +111,38 @@ def _modules(folder: Path) -> Path:
     return below_usr if below_usr.is_dir() else folder / _MODULES
 
 
-def _of_debian(cache: Cache, package: str, release: str | None = None) -> KernelFiles:
+def _of_debian(fetch: Callable[..., Path], package: str) -> KernelFiles:
     """Return the kernel of a package; since Linux 7 it only depends on those that hold the files.
 
-    `release` is the release of Debian that has it, if the host's own has not.
+    `fetch` is `package_folder` for a package and its parts.
     """
-    found = _in_package(cache, package, release)
+    found = _in_package(fetch, package)
     if found is not None:
         return found
     binary, modules = (package.replace("-image-", f"-{part}-", 1) for part in _PARTS)
-    found = _in_package(cache, binary, release)
+    found = _in_package(fetch, binary)
     if found is None:
         raise MachineError(
             f"Debian's packages {package} and {binary} hold no kernel",
             hint="name a kernel with --kernel",
         )
-    return replace(found, modules=_modules(package_folder(cache, modules, (), elsewhere=release)))
+    return replace(found, modules=_modules(fetch(modules, ())))
 
 
-def _in_package(cache: Cache, package: str, release: str | None) -> KernelFiles | None:
+def _in_package(fetch: Callable[..., Path], package: str) -> KernelFiles | None:
     """Return the kernel in a package, None if it holds none.
 
     Of the package only the image is compared with what was fetched: its modules are many, and
     compared where they are used.
     """
-    folder = package_folder(cache, package, (), elsewhere=release)
+    folder = fetch(package, ())
     if not any(_images(folder)):
-        folder = package_folder(cache, package, elsewhere=release)  # if it is damaged
+        folder = fetch(package)  # if it is damaged
     image = next(_images(folder), None)
     if image is None:
         return None
     parts = [f"{folder.name}/{image.relative_to(folder)}"]
-    package_folder(cache, package, parts, elsewhere=release)
+    fetch(package, parts)
     return KernelFiles(image, _modules(folder))
 
 

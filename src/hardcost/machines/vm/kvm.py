@@ -17,7 +17,11 @@ _KVM_DEVICE = Path("/dev/kvm")
 
 
 async def kvm_works(
-    cache: Cache, image: Path | None, limit_seconds: float = 10, emulator: Emulator = HOST
+    cache: Cache,
+    image: Path | None,
+    limit_seconds: float = 10,
+    emulator: Emulator = HOST,
+    release: str | None = None,
 ) -> str | None:
     """Return None if a guest boots under KVM, else why it does not.
 
@@ -26,7 +30,7 @@ async def kvm_works(
     """
     if not os.access(_KVM_DEVICE, os.R_OK | os.W_OK):
         return f"{_KVM_DEVICE} is missing, or not for this user to open (group kvm)"
-    machine = VirtualMachine(cache, argv.Hardware("kvm"), image, emulator=emulator)
+    machine = VirtualMachine(cache, argv.Hardware("kvm"), image, emulator=emulator, release=release)
     machine.identity(Boot())  # fetches what is missing, which has no part in the time limit
     try:
         async with asyncio.timeout(limit_seconds):

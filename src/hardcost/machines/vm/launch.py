@@ -28,7 +28,8 @@ from hardcost.supply.emulators.emulator import Emulator
 
 BOOT_LIMIT_SECONDS = 180.0
 SYSTEM_LIMIT_SECONDS = 900.0
-"""The same for a whole system: a hundred services on an emulated processor, on a busy host."""
+"""The same for a whole system, of a hundred services on an emulated processor, on a busy host; and
+for a system of several processors."""
 
 _JOB_PADDED_TO = 1 << 14  # bytes
 _PACKED_JOB = "hardcost.job"  # in the initramfs
@@ -156,7 +157,8 @@ def _with_plugin(
     given = [files.own_path(place) for place in made]
     out = files.own_path(_counts_file(streams), written=True)
     stopped = not boots_afresh(recipe.boot)
-    return replace(streams, plugin=counting.words(given, out, recipe.qemu, stopped=stopped))
+    words = counting.words(given, out, recipe.qemu, recipe.hardware.started, stopped=stopped)
+    return replace(streams, plugin=words)
 
 
 def _counts_file(streams: Streams) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import platform
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,15 @@ from weakref import WeakKeyDictionary
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines.machine import Capabilities, Earlier, Execution
-from hardcost.machines.vm import argv, ask_kernel, boot_kernel, cold_boot, kernel_files, snapshot
+from hardcost.machines.vm import (
+    argv,
+    ask_kernel,
+    boot_kernel,
+    cold_boot,
+    kernel_files,
+    several_processors,
+    snapshot,
+)
 from hardcost.machines.vm.boot_parameters import KernelParameters
 from hardcost.machines.vm.content import initramfs
 from hardcost.machines.vm.content.disks import DebianRoots, Roots
@@ -26,14 +33,15 @@ from hardcost.protocol.plugin.lines import add_first_line
 from hardcost.protocol.requests import Request
 from hardcost.supply.cache import built_kernels, setup_times
 from hardcost.supply.cache.cache import Cache, digest, file_digest
-from hardcost.supply.emulators.emulator import HOST, QEMU, Emulator, answer
+from hardcost.supply.emulators.emulator import HOST, Emulator, stated_version
 from hardcost.supply.images.resize import grow_image
 from hardcost.supply.images.root_image import RootImage
 from hardcost.supply.kernels.builder import Kernels
 from hardcost.supply.kernels.option_relations import relations
+from hardcost.supply.packages import guest_release
+from hardcost.supply.packages.debian import knows_current_kernel
 from hardcost.supply.transfer import Builder, Order, supply_of
 
-_QEMU_VERSION = re.compile(r"version (\S+(?: \([^)]*\))?)")
 _SNAPSHOTS_BYTES = 10 << 30  # of all that are kept; those that no run uses any more go first
 _DISK = "stop other programs that write to the cache, and check its disk (`dmesg`)"
 _ACCOUNT = "account.json"
@@ -71,21 +79,23 @@ class VirtualMachine:
         *,
         remarks: tuple[str, ...] = (),
         emulator: Emulator = HOST,
+        release: str | None = None,
     ) -> None:
         """Boot the kernel in `image`, else the root's own, else Debian's; or what `kernels` builds.
 
         `roots` says what Debian guests have for a root: by default Debian, made here.
         `remarks` are what a reader has to know of all numbers. `emulator` is the QEMU that runs
-        the guests.
+        the guests. `release` is the release of Debian that they are made of, by default the host's.
         """
         self.remarks = remarks
         self.cache = cache
         self.hardware = hardware
         self.emulator = emulator
+        self.release = release
         self.kernels = kernels or Kernels(cache)
-        self.roots = roots or DebianRoots()
+        self.roots = roots or DebianRoots(release=release)
         self._image = image
-        self._shipped = boot_kernel.Shipped(cache, image, self.roots.kernel)
+        self._shipped = boot_kernel.Shipped(cache, image, self.roots.kernel, release)
         self._making: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Lock]] = (
             WeakKeyDictionary()
         )
@@ -102,22 +112,34 @@ class VirtualMachine:
     @cached_property
     def qemu_version(self) -> str:
         """QEMU's version as it states it, with the distribution's own part."""
-        said = answer(self.emulator, "--version")
-        found = _QEMU_VERSION.search(said)
-        if found is None:
-            raise MachineError(f"{QEMU} does not say its version: {said[:80]!r}")
-        return found.group(1)
+        return stated_version(self.emulator)
 
     @property
     def capabilities(self) -> Capabilities:
         """It boots anything, and reads what its hardware shows: instructions, or the clock."""
+        several = self.hardware.takes_turns
         exact = self.hardware.acceleration == "icount"
-        return Capabilities(instruments=frozenset({"insn" if exact else "time"}), by_function=exact)
+        instrument = "parallel" if several else "insn" if exact else "time"
+        return Capabilities(
+            instruments=frozenset({instrument}),
+            by_function=exact,
+            processors=self.hardware.processors,
+            in_turn=argv.PROCESSORS_IN_TURN if several else 1,
+        )
 
     def fetch(self, boots: Sequence[Boot], note: Callable[[str], None]) -> None:
         """Fetch packages and Linux's source, and make the root of guests with services."""
+        if self.hardware.takes_turns:
+            several_processors.check(boots)
         if not (self.cache.root / "kernels").is_dir():
             note("fetching a kernel and the audit package; this happens once …")
+        elif (
+            self.release is not None
+            and self._image is None
+            and not knows_current_kernel(self.cache, self.release)
+        ):
+            of = guest_release.title(self.release)
+            note(f"fetching the kernel and the audit package of {of}; this happens once …")
         for name in dict.fromkeys(boot.shipped for boot in boots if boot.shipped is not None):
             if not kernel_files.is_here(self.cache, name):
                 note(f"fetching the kernel {name}; this happens once …")
@@ -138,8 +160,16 @@ class VirtualMachine:
             "cpu_model": self.hardware.cpu_model,
             "host": f"{platform.system()} {platform.release()} {platform.machine()}",
             "acceleration": self.hardware.acceleration,
-            **(image if boot.guest == "debian" else {}),
+            **({"processors": str(self.hardware.processors)} if self.hardware.takes_turns else {}),
+            **(image if boot.guest == "debian" else self._named_release()),
         }
+
+    def _named_release(self) -> dict[str, str]:
+        """Return what a guest without a root is made of, where that is not the host's release."""
+        if self.release is None:
+            return {}
+        versions = initramfs.audit_versions(self.cache, self.release)
+        return {"guest": f"{guest_release.title(self.release)}, auditd {versions['auditd']}"}
 
     def packages(self, boot: Boot) -> dict[str, str]:
         """Return the versions of a Debian guest's packages, as far as they are known."""
@@ -215,7 +245,7 @@ class VirtualMachine:
         """Return how long boots and builds took, by what the cache has noted of them."""
         known = setup_times.past_seconds(self.cache)
         return Earlier(
-            boots={guest: known.get(f"boot {guest}", []) for guest in _GUESTS},
+            boots={guest: known.get(self._boot_work(guest), []) for guest in _GUESTS},
             builds=[
                 (float(one.about["seconds"]), int(one.about["steps"]))
                 for one in built_kernels.kept_kernels(self.cache)
@@ -252,6 +282,7 @@ class VirtualMachine:
             self.roots,
             remarks=self.remarks,
             emulator=self.emulator,
+            release=self.release,
         )
 
     def builds(self, boot: Boot) -> tuple[str, ...]:
@@ -323,6 +354,9 @@ class VirtualMachine:
             await self.make_ready(boot)
         recipe = self.recipe(boot)
 
+        # Of several processors none is ever idle.
+        idles = may_idle(job) and not self.hardware.takes_turns
+
         async def each() -> Execution:
             return await twice_at_most(lambda: self._once(recipe, job, limit_seconds))
 
@@ -343,11 +377,11 @@ class VirtualMachine:
             if boot.guest == "debian":
                 seen = await code_maps.count_by_maps(once, job)
             else:
-                seen = await with_and_without(each, lambda: once(job, ""), idles=may_idle(job))
+                seen = await with_and_without(each, lambda: once(job, ""), idles=idles)
             return replace(seen, stacks=add_first_line(seen.stacks, lines), source=lines.source)
         if self.hardware.acceleration != "icount" or boot.guest == "debian":
             return await each()
-        return await (repeat_until_equal(each) if may_idle(job) else self._checks.execute(each))
+        return await (repeat_until_equal(each) if idles else self._checks.execute(each))
 
     async def _once(
         self, recipe: argv.Recipe, job: Sequence[Request], limit_seconds: float
@@ -417,7 +451,9 @@ class VirtualMachine:
         kernel = self._kernel(boot) if boot.guest == "debian" and boot.kernel is None else None
         kind = (boot.guest, kernel.digest if kernel is not None else None)
         if kind not in self._initramfses or not self._initramfses[kind].exists():
-            self._initramfses[kind] = initramfs.initramfs(self.cache, boot.guest, kernel)
+            self._initramfses[kind] = initramfs.initramfs(
+                self.cache, boot.guest, kernel, self.release
+            )
         return self._initramfses[kind]
 
     def kernel_name(self, boot: Boot) -> str:
@@ -476,4 +512,10 @@ class VirtualMachine:
                     await twice_at_most(lambda: snapshot.take(recipe, folder, self.cache))
                 except MachineError as error:
                     raise snapshot.error_with_parameters(error, boot) from error
-                setup_times.remember(self.cache, f"boot {boot.guest}", time.monotonic() - started)
+                took = time.monotonic() - started
+                setup_times.remember(self.cache, self._boot_work(boot.guest), took)
+
+    def _boot_work(self, guest: Guest) -> str:
+        """Return what the time of a boot is remembered by: several processors take much longer."""
+        several = f" on {self.hardware.processors}" if self.hardware.takes_turns else ""
+        return f"boot {guest}{several}"

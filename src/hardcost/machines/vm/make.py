@@ -13,12 +13,13 @@ from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.content.disks import DebianRoots, OwnRoots, Roots
 from hardcost.machines.vm.kvm import kvm_works
 from hardcost.machines.vm.machine import VirtualMachine
+from hardcost.machines.vm.several_processors import emulator_for
 from hardcost.machines.vm.supplied_machine import SuppliedMachine
 from hardcost.supply.cache.cache import Cache
-from hardcost.supply.emulators.names import check_emulator, emulator_named, is_hosts
+from hardcost.supply.emulators.names import check_emulator, is_hosts
 from hardcost.supply.images.user_root import image_file, rootfs_dir
 from hardcost.supply.kernels.builds import build_facts, built, check_builder, kernels
-from hardcost.supply.packages import host_release
+from hardcost.supply.packages import guest_release, host_release
 from hardcost.supply.progress import Listener
 from hardcost.supply.transfer import Order
 
@@ -26,16 +27,17 @@ __all__ = ["build_facts", "built", "check", "check_builder", "facts", "make", "r
 
 
 def check(wanted: MachineOptions) -> None:
-    """Check that the host is one of those that hardcost was tried on, and the processor's model.
+    """Check that the host is one of those that hardcost was tried on, and what guests are made of.
 
     A QEMU that may have to be fetched is asked for its models when the machine is made.
 
     Raises:
-        InputError: There is no such QEMU, or this host's has no such model.
+        InputError: There is no such QEMU or release, or this host's QEMU has no such model.
         MachineError: The host is none on which hardcost can measure, or QEMU is missing, which
             lists the models.
     """
     host_release.check()
+    guest_release.check_guest(wanted.guest)
     check_emulator(wanted.qemu)
     if is_hosts(wanted.qemu):
         cpu_models.check(wanted.cpu)
@@ -50,7 +52,8 @@ async def make(wanted: MachineOptions, listener: Listener) -> VirtualMachine:
             fetched.
     """
     cache = Cache()
-    emulator = await asyncio.to_thread(emulator_named, cache, wanted.qemu, listener.note)
+    emulator = await asyncio.to_thread(emulator_for, cache, wanted, listener.note)
+    release = guest_release.codename(wanted.guest)
     cpu_models.check(wanted.cpu, emulator)
 
     def machine(hardware: Hardware, *remarks: str) -> VirtualMachine:
@@ -59,15 +62,16 @@ async def make(wanted: MachineOptions, listener: Listener) -> VirtualMachine:
             hardware,
             wanted.kernel,
             kernels(cache, listener, wanted.source, unconfined=wanted.unconfined),
-            roots(wanted.image, wanted.rootfs, listener),
+            roots(wanted.image, wanted.rootfs, listener, release),
             remarks=remarks,
             emulator=emulator,
+            release=release,
         )
 
     if wanted.exact:
-        return machine(Hardware("icount", wanted.cpu))
+        return machine(Hardware("icount", wanted.cpu, wanted.processors))
     listener.note("trying a guest under KVM …")
-    why_not = await kvm_works(cache, wanted.kernel, emulator=emulator)
+    why_not = await kvm_works(cache, wanted.kernel, emulator=emulator, release=release)
     if why_not is None:
         return machine(Hardware("kvm", "host"))
     if not wanted.emulated_time:
@@ -97,10 +101,12 @@ def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> VirtualMa
     return SuppliedMachine(order, files, cache)
 
 
-def roots(image: Path | None, rootfs: Path | None, listener: Listener) -> Roots:
+def roots(
+    image: Path | None, rootfs: Path | None, listener: Listener, release: str | None = None
+) -> Roots:
     """Return the roots of guests with services: the user's, else Debian's, made here."""
     if image is not None:
         return OwnRoots(lambda cache: image_file(image, cache))
     if rootfs is not None:
         return OwnRoots(lambda cache: rootfs_dir(rootfs, cache))
-    return DebianRoots(listener.underway)
+    return DebianRoots(listener.underway, release)

@@ -22,7 +22,8 @@ from hardcost.supply.emulators.emulator import QEMU, Emulator
 from hardcost.supply.emulators.names import emulator_named
 from hardcost.supply.images import debian, user_namespace
 from hardcost.supply.kernels import source
-from hardcost.supply.packages import host_release
+from hardcost.supply.packages import guest_release
+from hardcost.supply.packages.debian import knows_current_kernel
 
 _LIMIT_SECONDS = 120.0
 _OWN = {
@@ -41,22 +42,23 @@ def examine(cache: Cache, wanted: MachineOptions) -> Sequence[Check]:
     Raises:
         HardcostError: The QEMU that is wanted can't be had.
     """
-    emulator = _emulator(cache, wanted)
-    machine = VirtualMachine(cache, Hardware("icount"), emulator=emulator)
+    emulator, release = _emulator(cache, wanted), guest_release.codename(wanted.guest)
+    machine = VirtualMachine(cache, Hardware("icount"), emulator=emulator, release=release)
     return (
         program("setpriv", "util-linux"),
         attempt("QEMU", lambda: machine.qemu_version),
         *_fetchable(cache),
+        *_releases(cache),
         _confinement(emulator),
         _users(),
         attempt(
             "the probe", lambda: f"{initramfs.probe_binary()}, built with {initramfs.toolchain()}"
         ),
         attempt("kernel", lambda: machine.kernel.release),
-        attempt("small guest", lambda: str(initramfs.initramfs(cache))),
+        attempt("small guest", lambda: str(initramfs.initramfs(cache, release=release))),
         _building(cache),
         _sandbox(),
-        _images(),
+        _images(release),
         _converting(),
     )
 
@@ -67,8 +69,9 @@ async def try_out(cache: Cache, wanted: MachineOptions) -> Sequence[Check]:
     Raises:
         HardcostError: The QEMU that is wanted can't be had.
     """
-    emulator = _emulator(cache, wanted)
-    return (await _exact(cache, emulator), await _kvm(cache, emulator))
+    emulator, release = _emulator(cache, wanted), guest_release.codename(wanted.guest)
+    machine = VirtualMachine(cache, Hardware("icount"), emulator=emulator, release=release)
+    return (await _exact(machine), await _kvm(machine))
 
 
 def _emulator(cache: Cache, wanted: MachineOptions) -> Emulator:
@@ -80,6 +83,16 @@ def _fetchable(cache: Cache) -> Iterator[Check]:
     for one in fetchable():
         kept = "in the cache" if is_here(cache, one) else "fetched when it is first used"
         yield Check(f"--qemu {one.name}", ok=True, found=f"{one.title}: {kept}", needed=False)
+
+
+def _releases(cache: Cache) -> Iterator[Check]:
+    """Say which releases guests can be made of; only the host's is fetched without being named."""
+    for name in guest_release.NAMES:
+        release = guest_release.codename(name)
+        kept = knows_current_kernel(cache, release)
+        found = "in the cache" if kept else "fetched when it is first used"
+        whose = "this host's: " if release is None else ""
+        yield Check(f"--guest {name}", ok=True, found=f"{whose}{found}", needed=False)
 
 
 def _confinement(emulator: Emulator) -> Check:
@@ -128,10 +141,10 @@ def _sandbox() -> Check:
     return Check("sandbox for building", why_not is None, found, sandbox.REMEDY, needed=False)
 
 
-def _images() -> Check:
+def _images(of: str | None) -> Check:
     """Look whether guests with services can be made, which only some studies need."""
     name = "guests with services"
-    release = attempt(name, lambda: f"can be made, of {host_release.release().title}")
+    release = attempt(name, lambda: f"can be made, of {debian.image_title(of)}")
     missing = debian.missing_programs()
     if release.ok and missing:
         packages = sorted({debian.PROGRAMS[one] for one in missing})
@@ -149,10 +162,9 @@ def _converting() -> Check:
     return replace(check, needed=False, found=said)
 
 
-async def _exact(cache: Cache, emulator: Emulator) -> Check:
+async def _exact(machine: VirtualMachine) -> Check:
     name = "instrument insn"
     try:
-        machine = VirtualMachine(cache, Hardware("icount"), emulator=emulator)
         execution = await machine.execute(Boot(), (), _LIMIT_SECONDS)
     except HardcostError as error:
         return Check.of(name, error)
@@ -160,8 +172,10 @@ async def _exact(cache: Cache, emulator: Emulator) -> Check:
     return Check(name, ok=True, found=f"a guest booted; from restore to end {seconds:.2f} s")
 
 
-async def _kvm(cache: Cache, emulator: Emulator) -> Check:
-    why_not = await kvm_works(cache, None, emulator=emulator)
+async def _kvm(machine: VirtualMachine) -> Check:
+    why_not = await kvm_works(
+        machine.cache, None, emulator=machine.emulator, release=machine.release
+    )
     found = "a guest booted under KVM" if why_not is None else f"{why_not}"
     remedy = (
         "without KVM `--instrument time` reads an emulator's times, and `hardcost bill` refuses to"

@@ -4,8 +4,9 @@ The guest stops itself by a write to the pvpanic port. Under the instruction cou
 take the processor for idle and push the clock to the next timer, which is a matter of chance. So
 the probe silences every timer first, and reads its time stamp counter around the write: a large gap
 means that the clock was pushed all the same (a kernel without /dev/mem keeps its timer), and the
-snapshot is taken again. Restores of one snapshot agree with each other, and so do clean snapshots
-of one kernel and boot line, bit for bit.
+snapshot is taken again. On several processors the probe makes up for the push (its source file
+`snapshot_stop.rs` says how), and the gap is what others did meanwhile. Restores of one snapshot
+agree with each other, and so do clean snapshots of one kernel and boot line, bit for bit.
 """
 
 from __future__ import annotations
@@ -20,16 +21,23 @@ from hardcost.errors import MachineError
 from hardcost.machines.machine import Execution
 from hardcost.machines.vm import argv
 from hardcost.machines.vm.argv import Hardware, Recipe
-from hardcost.machines.vm.launch import BOOT_LIMIT_SECONDS, await_result, launch_guest
+from hardcost.machines.vm.launch import (
+    BOOT_LIMIT_SECONDS,
+    SYSTEM_LIMIT_SECONDS,
+    await_result,
+    launch_guest,
+)
 from hardcost.machines.vm.process import GuestProcess
 from hardcost.protocol.answers import HelloAnswer, only
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request
 from hardcost.supply.cache.cache import Cache
 
-CLEAN_GAP = 64  # instructions; a clean stop takes 6 to 8, a skipped timer hundreds of thousands
+CLEAN_GAP = 64  # instructions; a clean stop takes 0 to 8, a skipped timer hundreds of thousands
 _ATTEMPTS = 16  # whether a stop is clean is luck on some kernels
 _OWN = "hardcost."  # what boot parameters begin with that no kernel knows
+# QEMU announces a restored guest by timers in real time, and each would end a processor's turn.
+_NO_ANNOUNCEMENT = {"announce-rounds": 0}
 _SHARED_MEMORY = [{"capability": "x-ignore-shared", "state": True}]
 
 
@@ -64,6 +72,8 @@ async def restore(
     ) as launch:
         guest = launch.guest
         await guest.command("migrate-set-capabilities", capabilities=_SHARED_MEMORY)
+        if recipe.hardware.takes_turns:
+            await guest.command("migrate-set-parameters", **_NO_ANNOUNCEMENT)
         with _open_state(folder / "state", "rb") as state:
             await guest.command("migrate-incoming", uri=await guest.hand_over(state))
         await guest.until_migrated()
@@ -77,10 +87,12 @@ async def boot_and_save(recipe: Recipe, folder: Path, cache: Cache) -> None:
     """Boot until the guest stops itself and save its state in `folder`, clean or not."""
     ram = folder / "ram"
     ram.unlink(missing_ok=True)
+    # Several processors boot in minutes on a host that is slow or busy.
+    limit = SYSTEM_LIMIT_SECONDS if recipe.hardware.takes_turns else BOOT_LIMIT_SECONDS
     async with launch_guest(
-        recipe, argv.boot_words, cache, (), memory=ram, limit_seconds=BOOT_LIMIT_SECONDS
+        recipe, argv.boot_words, cache, (), memory=ram, limit_seconds=limit
     ) as launch:
-        await launch.guest.until_paused(BOOT_LIMIT_SECONDS)
+        await launch.guest.until_paused(limit)
         await _save(launch.guest, folder)
         shutil.copyfile(launch.guest.streams.console.path, folder / "console")
 
@@ -115,7 +127,8 @@ def shown_parameters(parameters: Sequence[str]) -> list[str]:
 def title(kernel: str, hardware: Hardware, boot: Boot) -> str:
     """Return the title of a snapshot in lists."""
     seed = "fixed layout" if boot.layout_seed is None else f"layout {boot.layout_seed}"
-    machine = (kernel, hardware.acceleration, f"cpu {hardware.cpu_model}", seed)
+    several = [f"{hardware.processors} processors"] if hardware.takes_turns else []
+    machine = [kernel, hardware.acceleration, *several, f"cpu {hardware.cpu_model}", seed]
     return f"snapshot: {', '.join([*machine, *shown_parameters(boot.parameters)])}"
 
 

@@ -88,6 +88,30 @@ class SourceListing:
 
 
 @dataclass(frozen=True)
+class Own:
+    """By how many instructions a function itself executes more for one operation."""
+
+    function: str
+    own: Number
+
+
+@dataclass(frozen=True)
+class OfProcessor:
+    """What one of several processors executes for one operation; `number` is from 1.
+
+    It is idle where no process but one that keeps it counting wants to run. The differences of
+    `functions` add up to that of what it executes else.
+    """
+
+    number: int
+    busy_before: Number
+    busy_after: Number
+    idle_before: Number
+    idle_after: Number
+    functions: tuple[Own, ...]
+
+
+@dataclass(frozen=True)
 class Hotspots:
     """Where the cost of the configuration `after` over `before` arises, on one metric.
 
@@ -96,6 +120,9 @@ class Hotspots:
     come by the size of that difference. `source` has the lines of a function, where those were
     counted one by one: their own instructions add up to the function's. `places` are functions
     below the kernel's subsystem and file that they are in, and add up to the cost as well.
+
+    On several processors `value` and `cost` are instructions that they execute, those of an idle
+    processor left out, and not how long the metric takes; `processors` has each by itself.
     """
 
     workload: Workload
@@ -111,6 +138,7 @@ class Hotspots:
     subsystems: tuple[Process, ...] = field(init=False, default=())
     source: IfKnown[SourceListing | None] = None
     places: Internal[tuple[Stack, ...]] = ()
+    processors: IfAny[tuple[OfProcessor, ...]] = ()
 
     def __post_init__(self) -> None:
         """Sum up the kernel's subsystems and the programs, the largest difference first."""
@@ -123,14 +151,6 @@ class Hotspots:
         found = (Process(name, *both) for name, both in sums.items())
         ordered = sorted(found, key=lambda one: (-abs(one.after - one.before), one.name))
         object.__setattr__(self, "subsystems", tuple(ordered))
-
-
-@dataclass(frozen=True)
-class Own:
-    """By how many instructions a function itself executes more for one operation."""
-
-    function: str
-    own: Number
 
 
 @dataclass(frozen=True)

@@ -78,34 +78,13 @@ class ProcessShare:
     slept: int
 
 
-@dataclass(frozen=True)
-class Modelled:
-    """A trace on so many processors: its length, in instructions of one of them.
-
-    `work` is what all processes execute, `path` the longest chain to the trace's end of what has to
-    come one after the other: how many instructions of it are whose. `limit` is its length, which no
-    number of processors comes below. At `drained`, all are done who were woken for the trace, as
-    a daemon is with its records: in a long run queues fill up, and who fills them waits for that.
-    `busiest` is the process that executes most.
-    """
-
-    processors: int
-    length: int
-    drained: int
-    work: int
-    limit: int
-    path: tuple[tuple[str, int], ...]
-    busiest: tuple[str, int] = ("", 0)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Traced:
     """A trace: `processes` are names, to which the numbers of pieces and wakes refer.
 
     It is `length` instructions long, the sum of its pieces. It is a part of a window of `ticks`, of
     which `before` come before it and `after` behind it. `returned` is when the call did that is
-    traced, `arrived` when the last process was done with a record; None of neither. `modelled` is
-    what several processors would make of it.
+    traced, `arrived` when the last process was done with a record; None of neither.
     """
 
     workload: Workload
@@ -123,7 +102,6 @@ class Traced:
     pieces: tuple[Piece, ...]
     wakes: tuple[Wake, ...]
     answers: IfAny[tuple[AccessAnswer, ...]] = ()
-    modelled: IfAny[tuple[Modelled, ...]] = ()
 
     def shares(self) -> tuple[ProcessShare, ...]:
         """Return the share of each process, those that ran most first."""
@@ -158,8 +136,12 @@ class Traced:
 
 @dataclass(frozen=True, kw_only=True)
 class Traces(Found):
-    """Traces: which process ran when."""
+    """Traces: which process ran when.
 
+    Version 1 had a model of several processors.
+    """
+
+    version: Literal[2] = 2  # type: ignore[assignment]  # its own
     kind: Literal["trace"] = "trace"
     scores: IfAny[dict[Role, Score]] = field(default_factory=dict)
     traces: tuple[Traced, ...]

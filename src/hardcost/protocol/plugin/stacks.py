@@ -7,7 +7,6 @@ that the text is as hostile as whatever else leaves a guest.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
@@ -25,19 +24,25 @@ _ESCAPED = re.compile(r"\\u\{([0-9a-f]{1,6})\}|\\(.)")
 _PLAIN = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 
 
+FrameCounts = tuple[tuple[int, int], ...]
+"""Instructions by the number of their frame."""
+
+
 @dataclass(frozen=True)
 class CountedWindow:
     """The instructions of a window: from one reading of the clock to the next.
 
     `counts` are instructions by the number of their frame, and `total` is their sum. `idle`: so
     often the processor had nothing to do meanwhile, and the clock went on without instructions.
-    `schedule` is which process ran when, where that was wanted.
+    `schedule` is which process ran when, where that was wanted. Of several processors, `processors`
+    has the counts of each, from 0, and there are no others.
     """
 
     total: int
     idle: int
-    counts: tuple[tuple[int, int], ...]
+    counts: FrameCounts
     schedule: Schedule | None = None
+    processors: tuple[FrameCounts, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,8 @@ def _parse_stacks(text: str) -> Stacks:
         elif kind == "stretch":
             _finish(windows, reader)
             windows.append(_read_window(rest, len(frames)))
+        elif kind == "processor" and windows:
+            windows[-1] = _add_processor(windows[-1], rest, len(frames))
         elif kind == "task":
             reader.task(_unescape(rest))
         elif not windows or not reader.take(kind, rest, windows[-1].total, len(frames)):
@@ -88,10 +95,14 @@ def _parse_stacks(text: str) -> Stacks:
 
 
 def _finish(windows: list[CountedWindow], reader: schedule.Reader) -> None:
-    """Add its schedule to the latest window."""
+    """Add its schedule to the latest window, whose counts are all there."""
     found = reader.finish()
     if found is not None:
         windows[-1] = replace(windows[-1], schedule=found)
+    if windows:
+        one = windows[-1]
+        if one.total != sum(count for each in (one.counts, *one.processors) for _, count in each):
+            raise ValueError("the parts of a window do not add up to its total")
 
 
 def _frame(text: str, known: int) -> Frame:
@@ -112,17 +123,25 @@ def _character(found: re.Match[str]) -> str:
 
 def _read_window(text: str, known: int) -> CountedWindow:
     total, idle, *counts = text.split(" ")
-    counted = CountedWindow(int(total), int(idle), tuple(_counts(counts, known)))
+    counted = CountedWindow(int(total), int(idle), _counts(counts, known))
     if not 0 <= counted.total <= _MOST_INSTRUCTIONS or counted.idle < 0:
         raise ValueError(f"a window has {total} instructions")
-    if counted.total != sum(count for _, count in counted.counts):
-        raise ValueError("the parts of a window do not add up to its total")
     return counted
 
 
-def _counts(words: list[str], known: int) -> Iterator[tuple[int, int]]:
+def _add_processor(window: CountedWindow, text: str, known: int) -> CountedWindow:
+    """Return a window with the counts of another processor."""
+    number, *counts = text.split(" ")
+    if window.counts or int(number) != len(window.processors):
+        raise ValueError(f"a processor is {number[:20]!r}")
+    return replace(window, processors=(*window.processors, _counts(counts, known)))
+
+
+def _counts(words: list[str], known: int) -> FrameCounts:
+    counts = []
     for word in words:
         frame, count = word.split(":")
         if not 1 <= int(frame) <= known or int(count) < 0:
             raise ValueError(f"a count is {word[:40]!r}")
-        yield int(frame), int(count)
+        counts.append((int(frame), int(count)))
+    return tuple(counts)

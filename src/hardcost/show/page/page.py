@@ -39,7 +39,7 @@ from hardcost.show.tables.accounting import accounting_line, kinds_grid, rules_g
 from hardcost.show.tables.bill import accounts_of, bill_grids, matrix_grid, reading_guide
 from hardcost.show.tables.choice import frontier_grid, given_up_grids
 from hardcost.show.tables.counters import counter_grids
-from hardcost.show.tables.hotspots import HOTSPOT_TERMS, control_grids, hotspot_grids
+from hardcost.show.tables.hotspots import control_grids, hotspot_grids, hotspot_terms
 from hardcost.show.tables.layout import Grid, split, without_optional
 from hardcost.show.tables.matrix import for_page
 from hardcost.show.tables.published import (
@@ -56,7 +56,6 @@ from hardcost.show.tables.source_listing import Listing, listings
 from hardcost.show.tables.steps import successive_grids
 from hardcost.show.tables.time_and_count import BOTH_TERMS, both_grids
 from hardcost.show.tables.trace import (
-    model_grids,
     order_grid,
     share_grid,
     shown_traces,
@@ -97,7 +96,9 @@ _FACTS = {
     "qemu": "QEMU",
     "kernel": "Kernel",
     "cpu_model": "CPU model",
+    "processors": "Processors",
     "host": "Host",
+    "guest": "Guest",
     "image": "Image",
 }
 
@@ -106,6 +107,12 @@ _INSTRUMENTS = {
         "The numbers are instructions, counted in an emulated machine. They repeat exactly, so a "
         "difference of a single instruction is real. They say what work was added, not how long "
         "you wait: caches, branch prediction and slow devices are not part of them."
+    ),
+    "parallel": (
+        "The numbers are parallel instructions, counted on several processors of an emulated "
+        "machine: how many each could have executed until the work was done, waiting for locks, "
+        "queues and other processes included. They repeat exactly. They are no time: caches, "
+        "branch prediction and slow devices are not part of them."
     ),
     "time": (
         "The numbers are times, read from the clock of the machine. They vary from trial to "
@@ -266,9 +273,9 @@ def _terms(finding: Finding) -> Sequence[tuple[str, str]]:
         case Traces():
             return trace_terms(finding)
         case Calls():
-            return HOTSPOT_TERMS
+            return hotspot_terms(finding)
         case StudyFinding():
-            return HOTSPOT_TERMS if finding.hotspots else ()
+            return hotspot_terms(finding) if finding.hotspots else ()
         case _:
             return ()
 
@@ -385,8 +392,7 @@ def _trace_section(finding: Traces) -> Iterable[Section]:
         lanes=tuple(drawings(finding)),
         grids=tuple(
             grid for one in shown_traces(finding) for grid in (share_grid(one), order_grid(one))
-        )
-        + tuple(model_grids(finding)),
+        ),
     )
 
 

@@ -14,9 +14,16 @@ from hardcost.units import Identity, is_rate, join_in_prose, visible
 _WORDS = {
     "insn/op": "instructions per operation",
     "insn": "instructions",
+    "parallel insn/op": "parallel instructions per operation",
+    "parallel insn": "parallel instructions",
     "ns/op": "ns per operation",
     "ns": "ns",
     "index": "index points",
+}
+
+_INSTRUMENTS = {
+    "insn": ": instructions executed, not time",
+    "parallel": ": how long the processors take together, in instructions, not time",
 }
 
 _TIMES = {"ns", "ns/op"}
@@ -79,7 +86,7 @@ def unit_words(unit: str) -> str:
 
 def instrument_words(name: str) -> str:
     """Return an instrument's name in a sentence; of instructions also what they are not."""
-    what = ": instructions executed, not time" if name == "insn" else ""
+    what = _INSTRUMENTS.get(name, "")
     return f"instrument {visible(name)}{what}"
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import ConsoleRenderable
 
-from hardcost.model.finding.calls import CLOCK, Calls, Hotspots, OfControl, Process, Stack
+from hardcost.model.finding.calls import CLOCK, Calls, Hotspots, OfControl, Own, Process, Stack
+from hardcost.model.finding.study import StudyFinding
 from hardcost.show.sentences.hotspots import (
     LONGEST,
     digits_for,
@@ -34,12 +35,16 @@ from hardcost.units import count, visible
 _TOP = 20
 _TRACED = 3
 _WHERE = 5
-HOTSPOT_TERMS = (
+_TERMS = (
     ("own", "how many more instructions the function itself executes"),
     ("total", "the same, including all that it calls; a recursive call counts once"),
     ("[unknown]", "code without a symbol, such as that of stripped programs"),
     ("[file not known]", "functions of the kernel whose source file hardcost does not know"),
     ("[vdso]", "the kernel's code that runs in the program"),
+)
+_SEVERAL_TERMS = (
+    ("insn", "what the processors execute together, but for what they do while they are idle"),
+    ("idle", "instructions of a loop that runs where no process wants to"),
 )
 
 
@@ -65,8 +70,14 @@ def hotspots_table(finding: Calls, top: int = _TOP) -> ConsoleRenderable:
             parts.append(TextLines(callers))
     if finding.notes:
         parts.append(TextLines(tuple(note_lines(finding))))
-    parts.append(Terms(HOTSPOT_TERMS))
+    parts.append(Terms(hotspot_terms(finding)))
     return Layout(tuple(parts))
+
+
+def hotspot_terms(finding: Calls | StudyFinding) -> tuple[tuple[str, str], ...]:
+    """Return the meanings of words in hotspots."""
+    several = any(one.processors for one in finding.hotspots)
+    return (*(_SEVERAL_TERMS if several else ()), *_TERMS)
 
 
 def hotspot_grids(one: Hotspots, top: int = _TOP) -> Iterator[Grid]:
@@ -76,6 +87,33 @@ def hotspot_grids(one: Hotspots, top: int = _TOP) -> Iterator[Grid]:
     if one.places:
         yield _parts_grid(one, "subsystem", "other subsystems", one.subsystems, top)
     yield _function_grid(one, top)
+    if one.processors:
+        yield _processor_grid(one)
+
+
+def _processor_grid(one: Hotspots) -> Grid:
+    """Return what each of several processors executes, and which functions execute more there."""
+    many = one.processors
+    sides = (
+        ("busy", [it.busy_before for it in many], [it.busy_after for it in many]),
+        ("idle", [it.idle_before for it in many], [it.idle_after for it in many]),
+    )
+    return Grid(
+        title=f"{_title(one)}, by processor",
+        labels=(Column("processor", tuple(str(it.number) for it in many)),),
+        groups=tuple(
+            ColumnGroup(
+                name,
+                (
+                    Column("before", tuple(_amount(part, one) for part in before)),
+                    Column("after", tuple(_amount(part, one) for part in after)),
+                ),
+            )
+            for name, before, after in sides
+        ),
+        texts=tuple(RowText("", "", _moved_functions(it.functions, digits_of(one))) for it in many),
+        text_header="functions that execute more",
+    )
 
 
 def _parts_grid(one: Hotspots, what: str, others: str, parts: Sequence[Process], top: int) -> Grid:
@@ -126,16 +164,21 @@ def _digits(one: OfControl) -> int:
 
 
 def _text(one: OfControl) -> RowText:
-    digits = _digits(one)
+    moved = _moved_functions(one.functions, _digits(one))
+    return RowText(visible(one.control), visible(one.place or ""), moved)
+
+
+def _moved_functions(functions: Sequence[Own], digits: int) -> str:
+    """Return the first functions with what they execute more, and the sum of the others."""
     parts = [
         f"{function_name(function.function)} {signed_number(function.own, digits)}"
-        for function in one.functions[:_WHERE]
+        for function in functions[:_WHERE]
     ]
-    rest = math.fsum(function.own for function in one.functions[_WHERE:])
-    if len(one.functions) > _WHERE:
-        others = count(len(one.functions) - _WHERE, "other")
+    rest = math.fsum(function.own for function in functions[_WHERE:])
+    if len(functions) > _WHERE:
+        others = count(len(functions) - _WHERE, "other")
         parts.append(f"{others} {signed_number(rest, digits)}")
-    return RowText(visible(one.control), visible(one.place or ""), ", ".join(parts))
+    return ", ".join(parts)
 
 
 def _title(one: Hotspots) -> str:

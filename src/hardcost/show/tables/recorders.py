@@ -15,6 +15,7 @@ from hardcost.analysis.recorders.observations import (
     counts_during_load,
     cpu_shares,
 )
+from hardcost.instruments import processors
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.workload import Workload
 from hardcost.show.tables.layout import Column, ColumnGroup, Grid, numbers
@@ -56,6 +57,12 @@ _REQUESTS = (
     "the other columns also include the time before and after the load"
 )
 
+_OF_PROCESSORS = (
+    "length: of what was measured, in parallel instructions; the next three are parts of what all"
+    " processors could have executed meanwhile, and `given away` is what they did not execute"
+    " because they waited for a lock; busy: of each processor, the busiest first"
+)
+
 _LOOKUPS = {
     "hits": "hits",
     "misses": "misses",
@@ -67,7 +74,45 @@ _LOOKUPS = {
 
 def observed_grids(finding: StudyFinding) -> list[Grid]:
     """Return every table of the recorders except that of events by key."""
-    return [*share_grids(finding), *loss_grids(finding), *lookup_grids(finding)]
+    return [
+        *processor_grids(finding),
+        *share_grids(finding),
+        *loss_grids(finding),
+        *lookup_grids(finding),
+    ]
+
+
+def processor_grids(finding: StudyFinding) -> list[Grid]:
+    """Return one table of what became of the time of several processors, if there were any."""
+    seen = _by_workload(amounts_of_instrument(finding, processors.NAME))
+    if not seen:
+        return []
+    busy = [name for name in seen[0].totals if name.startswith(processors.BUSY)]
+    shares = [
+        share
+        for one in seen
+        for name, share in one.totals.items()
+        if name.startswith(processors.SHARE)
+    ]
+    columns = [numbers("length", [_total(one, processors.LENGTH) for one in seen])]
+    for name in (processors.WORK, processors.IDLE, processors.GIVEN):
+        parts = [_total(one, name) / _length(one) / len(busy) for one in seen]
+        columns.append(ColumnGroup("", (Column(name, tuple(map(_percent, parts))),)))
+    each = [[one.totals.get(name, 0.0) / _length(one) for name in busy] for one in seen]
+    ordered = [" ".join(_percent(part) for part in sorted(one, reverse=True)) for one in each]
+    columns.append(ColumnGroup("", (Column("busy, each", tuple(ordered)),)))
+    spread = 100 * (max(shares) / min(shares) - 1)
+    turn = _total(seen[0], processors.TURN)
+    how = (
+        f"turns were of {turn:,.0f} instructions; the shares of the processors differ by at most"
+        f" {spread:.1f} %"
+    )
+    title = f"{len(busy)} processors, while they were measured"
+    return [Grid(title, _labels(seen), tuple(columns), notes=(_OF_PROCESSORS, how))]
+
+
+def _length(amounts: Amounts) -> float:
+    return amounts.totals.get(processors.LENGTH, 0.0) or math.nan
 
 
 def share_grids(finding: StudyFinding) -> list[Grid]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from rich.console import ConsoleRenderable
 
-from hardcost.model.finding.trace import Modelled, Piece, Traced, Traces
+from hardcost.model.finding.trace import Piece, Traced, Traces
 from hardcost.model.role import Baseline
 from hardcost.show.sentences.hotspots import function_name
 from hardcost.show.sentences.trace import LONGEST, name_of, process_purpose, title_of, trace_answer
@@ -22,12 +22,11 @@ from hardcost.show.tables.layout import (
     TextLines,
 )
 from hardcost.show.tables.run import conditions_line, instrument_and_machine, note_lines
-from hardcost.show.text import number, percent, ratio, shorten
+from hardcost.show.text import number, percent, shorten
 from hardcost.units import count, visible
 
 _TOP = 12  # processes
 _ROWS = 24  # of the order, unless all are wanted
-_PATH = 5  # processes of the longest chain
 _LONGEST_ROUND = 6  # pieces of a round that repeats
 TRACE_TERMS = (
     ("insn", "instructions that the process executes, in the kernel too"),
@@ -60,7 +59,6 @@ def trace_table(finding: Traces, *, whole: bool = False) -> ConsoleRenderable:
     for one in shown_traces(finding):
         parts += [GridText(share_grid(one)), GridText(order_grid(one, whole=whole))]
         parts.append(TextLines((sum_line(one),)))
-    parts += [GridText(grid) for grid in model_grids(finding)]
     if finding.notes:
         parts.append(TextLines(tuple(note_lines(finding))))
     parts.append(Terms(trace_terms(finding)))
@@ -124,62 +122,6 @@ def order_grid(one: Traced, *, whole: bool = False) -> Grid:
             ColumnGroup("", (Column("then", then, left=True),)),
         ),
         notes=(f"{count(left, 'further piece')}, of {rest} insn: --all",) if left else (),
-    )
-
-
-def model_grids(finding: Traces) -> Iterator[Grid]:
-    """Yield the model of each trace on several processors, with the profile and without."""
-    for one in finding.traces:
-        if not one.modelled or one.configuration == Baseline():
-            continue
-        base = next(
-            (
-                other
-                for other in finding.traces
-                if other.configuration == Baseline()
-                and (other.workload, other.metric) == (one.workload, one.metric)
-            ),
-            None,
-        )
-        yield _model_grid(one, base)
-
-
-def _modelled_group(
-    title: str, one: Traced, base: Traced | None, length: Callable[[Modelled], int]
-) -> ColumnGroup:
-    """Return a length on each number of processors, and how many times that without the profile."""
-    lengths = [length(it) for it in one.modelled]
-    columns = [Column("insn", tuple(map(number, lengths)))]
-    if base is not None:
-        before = [length(it) for it in base.modelled]
-        ratios = [ratio(it / max(was, 1)) for it, was in zip(lengths, before, strict=True)]
-        columns.append(Column("without", tuple(map(number, before))))
-        columns.append(Column("ratio", tuple(ratios)))
-    return ColumnGroup(title, tuple(columns))
-
-
-def _model_grid(one: Traced, base: Traced | None) -> Grid:
-    columns = [
-        _modelled_group("until it is done", one, base, lambda it: it.length),
-        _modelled_group("until its records are done, too", one, base, lambda it: it.drained),
-    ]
-    first = one.modelled[0]
-    whose = [
-        f"{function_name(name)} {percent(part / max(first.limit, 1))}"
-        for name, part in first.path[:_PATH]
-    ]
-    chain = f"On any number of processors, {number(first.limit)} insn:"
-    return Grid(
-        title=f"{title_of(one)}: on several processors (modelled, not measured)",
-        labels=(Column("processors", tuple(str(it.processors) for it in one.modelled)),),
-        groups=tuple(columns),
-        notes=(
-            f"{chain} {', '.join(whose)}.",
-            (
-                f"The busiest process, {function_name(first.busiest[0])},"
-                f" executes {number(first.busiest[1])}."
-            ),
-        ),
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hardcost.errors import InputError
+from hardcost.errors import InputError, MachineError
 from hardcost.host.install_command import install
 from hardcost.host.process import run
 from hardcost.supply.cache.cache import digest, file_digest
@@ -18,6 +19,7 @@ QEMU = "qemu-system-x86_64"
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 """Where Debian's packages have their libraries, among them the loader."""
 
+_VERSION = re.compile(r"version (\S+(?: \([^)]*\))?)")
 _LOADER = "ld-linux-x86-64.so.2"
 _PROGRAMS = tuple(f"{one}{QEMU}" for one in ("usr/bin/", "usr/local/bin/", "bin/", ""))
 _LIBRARIES = (LIBRARIES, "usr/lib64", "lib/x86_64-linux-gnu", "lib64")
@@ -89,6 +91,19 @@ def answer(emulator: Emulator, *words: str) -> str:
     # From its own folder, since a colon in a path of libraries would end it.
     here = replace(emulator, root=Path())
     return run([*here.words(), *words], folder=emulator.root)
+
+
+def stated_version(emulator: Emulator) -> str:
+    """Return a QEMU's version as it states it, with the distribution's own part.
+
+    Raises:
+        MachineError: It is missing, or states none.
+    """
+    said = answer(emulator, "--version")
+    found = _VERSION.search(said)
+    if found is None:
+        raise MachineError(f"{QEMU} does not say its version: {said[:80]!r}")
+    return found.group(1)
 
 
 def in_folder(root: Path) -> Emulator:

@@ -1,4 +1,4 @@
-"""The image of a whole Debian: made from the host's release by mmdebstrap, and kept.
+"""The image of a whole Debian: the host's release or another, made by mmdebstrap, and kept.
 
 It takes a minute or two, once. The cached image stays as it is, even when Debian has newer
 versions, so that results stay comparable until the user removes it.
@@ -10,7 +10,7 @@ import platform
 import shlex
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
@@ -22,7 +22,10 @@ from hardcost.supply.cache.cache import Cache, digest
 from hardcost.supply.images import ext4, ext4_contents, record, selinux_labels, user_namespace
 from hardcost.supply.images.root_image import RootImage
 from hardcost.supply.packages import host_release
+from hardcost.supply.packages.apt import OTHERS_REMEDY
 from hardcost.supply.packages.apt_sources import debian_sources
+from hardcost.supply.packages.guest_release import title
+from hardcost.supply.packages.host_release import HostRelease
 from hardcost.supply.progress import ImageProgress
 
 SIZE = 4 << 30  # bytes; the host allocates only those that hold data
@@ -76,21 +79,24 @@ postfix postfix/mailname string hardcost
 postfix postfix/destinations string hardcost, localhost
 """
 _SETUP = "debian-setup.sh"
+_OWN_REMEDY = "apt-get update on the host must work"
 _PLAIN = {"LC_ALL": "C.UTF-8", "SOURCE_DATE_EPOCH": str(ext4.EPOCH), "TMPDIR": "/tmp"}  # noqa: S108  (of the root that is made)
 
 
 def debian_image(
-    cache: Cache, report: Callable[[ImageProgress | None], None] | None = None
+    cache: Cache,
+    report: Callable[[ImageProgress | None], None] | None = None,
+    release: str | None = None,
 ) -> RootImage:
-    """Return the image of the host's Debian release, made on first use.
+    """Return the image of a release of Debian, by default of the host's, made on first use.
 
     `report` is called about each second with the current step, and finally with None.
 
     Raises:
         MachineError: The host is not Debian, a program is missing, or packages can't be fetched.
     """
-    release = host_release.release()
-    name = digest(_parts(release.codename))
+    own, wanted = host_release.release(), _wanted(release)
+    name = digest(_parts(wanted.codename))
     place = cache.find("images", name, known=record.is_known)
     if place is None:
         missing = missing_programs()
@@ -105,14 +111,28 @@ def debian_image(
                 f"the Debian guest can't be made: {why_not}", hint=user_namespace.REMEDY
             )
         notify = report or (lambda _: None)
-        making = _Making(release.codename, release.title, notify, time.monotonic())
+        making = _Making(wanted, own.codename, notify, time.monotonic())
         try:
-            title = f"{release.title}: the guest with services"
-            place = cache.make("images", name, title, making.fill)
+            what = f"{wanted.title}: the guest with services"
+            place = cache.make("images", name, what, making.fill)
             setup_times.remember(cache, "image", time.monotonic() - making.since)
         finally:
             notify(None)
     return record.load_image(place)
+
+
+def image_title(release: str | None = None) -> str:
+    """Return the title of the release that an image is made of.
+
+    Raises:
+        MachineError: The host is not Debian.
+    """
+    return _wanted(release).title
+
+
+def _wanted(release: str | None) -> HostRelease:
+    own = host_release.release()
+    return own if release is None else replace(own, codename=release, title=title(release))
 
 
 def missing_programs() -> list[str]:
@@ -139,10 +159,10 @@ def _setup() -> str:
 
 @dataclass(frozen=True)
 class _Making:
-    """The making of one image."""
+    """The making of the image of a release, by the apt of a host whose own has a `codename`."""
 
+    release: HostRelease
     codename: str
-    title: str
     notify: Callable[[ImageProgress | None], None]
     since: float
 
@@ -164,12 +184,13 @@ class _Making:
             ext4.make(image, SIZE, labelled)
         finally:
             user_namespace.remove(tree)
-        title = f"{self.title}, {len(packages)} packages"
-        record.keep(folder, RootImage(image, ext4.content_digest(image), title, SIZE, packages))
+        about = f"{self.release.title}, {len(packages)} packages"
+        record.keep(folder, RootImage(image, ext4.content_digest(image), about, SIZE, packages))
 
     def _install(self, folder: Path, tree: Path) -> None:
         sources, setup = folder / "debian.sources", folder / _SETUP
-        sources.write_text(debian_sources(self.codename), encoding="utf-8")
+        listed = debian_sources(self.codename, as_of=self.release.codename)
+        sources.write_text(listed, encoding="utf-8")
         setup.write_text(_setup(), encoding="utf-8")
         answers = (
             'echo hardcost >"$1/etc/hostname" && '
@@ -180,7 +201,7 @@ class _Making:
         words += ["--format=directory", '--aptopt=Apt::Install-Recommends "false"']
         words += [f"--dpkgopt=path-exclude=/usr/share/{part}/*" for part in _NOT_UNPACKED]
         words += [f"--include={','.join(PACKAGES)}", f"--essential-hook={answers}"]
-        words += [f"--customize-hook={inside}", self.codename, tree, sources]
+        words += [f"--customize-hook={inside}", self.release.codename, tree, sources]
         self._report("starting")
         doing = "starting"
 
@@ -191,13 +212,16 @@ class _Making:
                 doing = "setting it up" if step.startswith("running --") else step
             self._report(doing)
 
-        remedy = "see its output above; apt-get update on the host must work"
+        own = self.release.codename == self.codename
+        remedy = f"see its output above; {_OWN_REMEDY if own else OTHERS_REMEDY}"
         follow(user_namespace.as_root(words), hear_line, remedy=remedy, environment=_PLAIN)
+        # Debian 12's mmdebstrap removes it, and 13's doesn't: one file more moves those behind it.
+        run(user_namespace.as_root(["rm", "-f", tree / "var/lib/dbus/machine-id"]))
         sources.unlink()
         setup.unlink()
 
     def _report(self, what: str) -> None:
-        self.notify(ImageProgress(self.title, what, time.monotonic() - self.since))
+        self.notify(ImageProgress(self.release.title, what, time.monotonic() - self.since))
 
 
 def _versions(tree: Path) -> dict[str, str]:

@@ -14,12 +14,15 @@ _KINDS = {"debian": (debian.debian_image, debian.PACKAGES)}
 
 
 def make(
-    name: str, cache: Cache, report: Callable[[ImageProgress | None], None] | None = None
+    name: str,
+    cache: Cache,
+    report: Callable[[ImageProgress | None], None] | None = None,
+    release: str | None = None,
 ) -> tuple[RootImage, tuple[str, ...]]:
     """Return a root, made on first use, and the packages that it was made to hold.
 
-    It holds what these need, too. `report` is called about each second with the current step, and
-    finally with None.
+    It is of a release of Debian, by default of the host's, and holds what these need, too. `report`
+    is called about each second with the current step, and finally with None.
 
     Raises:
         InputError: There is none of that name.
@@ -28,4 +31,4 @@ def make(
     if name not in _KINDS:
         raise InputError(f"there is no image '{name}'", hint=f"there are: {', '.join(_KINDS)}")
     made, packages = _KINDS[name]
-    return made(cache, report), packages
+    return made(cache, report, release), packages

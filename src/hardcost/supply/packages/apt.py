@@ -15,6 +15,12 @@ from hardcost.supply.packages.host_release import HostRelease
 from hardcost.supply.packages.version import key
 
 _REMEDY = "apt-get update, then try again; hardcost takes packages from apt's own sources"
+OTHERS_REMEDY = (
+    "check that apt's mirror has that release, too; its keys are in the package"
+    " debian-archive-keyring: apt-get install debian-archive-keyring"
+)
+"""The remedy where packages of another release than the host's can't be had."""
+
 _DEPENDS = re.compile(r"^\s*Depends:\s+(\S+)", re.MULTILINE)
 _POLICY = re.compile(r"^(\S+):\n(?: .*\n)*?  Candidate: (?!\(none\))\S", re.MULTILINE)
 _MADISON = re.compile(r"^ *(\S+) \| +(\S+) \| .* Packages$", re.MULTILINE)
@@ -24,7 +30,7 @@ class Apt:
     """The host's apt with its lists of packages, or with lists in the cache if those lack one.
 
     With `codename`, it is another release of Debian, from the same mirrors as the host's own,
-    checked by the same keys.
+    checked by the same keys. What is installed here, or preferred, has no part in that.
     """
 
     def __init__(self, cache: Cache, release: HostRelease, codename: str | None = None) -> None:
@@ -46,7 +52,7 @@ class Apt:
             found = self._candidate(names)
         if found is None:
             raise MachineError(
-                f"apt offers no package {' or '.join(names)} of {self.title}", hint=_REMEDY
+                f"apt offers no package {' or '.join(names)} of {self.title}", hint=self._remedy
             )
         return found
 
@@ -150,7 +156,11 @@ class Apt:
         if self._codename is not None:
             sources = debian_sources(self._release.codename, as_of=self._codename)
             (self._own / "debian.sources").write_text(sources, encoding="utf-8")
-        run(["apt-get", *self._options(), "update"], remedy=_REMEDY)
+        run(["apt-get", *self._options(), "update"], remedy=self._remedy)
+
+    @property
+    def _remedy(self) -> str:
+        return _REMEDY if self._codename is None else OTHERS_REMEDY
 
     def _options(self) -> list[str]:
         """Return apt's options: lists and sources in our cache, if we keep them there."""
@@ -159,7 +169,8 @@ class Apt:
         own = [f"-oDir::State::Lists={self._own}/lists", f"-oDir::Cache={self._own}"]
         if self._codename is not None:
             own += [f"-oDir::Etc::SourceList={self._own}/debian.sources"]
-            own += ["-oDir::Etc::SourceParts=/dev/null"]
+            own += ["-oDir::Etc::SourceParts=/dev/null", "-oDir::State::Status=/dev/null"]
+            own += ["-oDir::Etc::Preferences=/dev/null", "-oDir::Etc::PreferencesParts=/dev/null"]
         return [*own, "-oDebug::NoLocking=1"]
 
 

@@ -6,7 +6,7 @@ import functools
 import platform
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hardcost.decompress import DamagedError
@@ -26,8 +26,20 @@ _ORDINARY = re.compile(r"linux-image-(\d+\.\d+\.\d+(?:[+.-][0-9a-z+.]+)?)-amd64"
 _KERNEL_VERSION = re.compile(r"\d{1,3}\.\d{1,3}(?:[.+-][0-9a-z]+)*")
 _RELEASES = ("bookworm", "trixie", f"trixie{BACKPORTS}", UNSTABLE)
 _NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
+_KERNEL = "linux-image-amd64"
 _VERSION = "version"  # the file beside a package's files that holds its version
 _VERSION_NUMBER = re.compile(r"[0-9][A-Za-z0-9.+:~-]*")
+
+
+@dataclass(frozen=True)
+class _Of:
+    """The release of Debian that packages are taken from, by default the host's.
+
+    `elsewhere` is the one that is asked where that has none.
+    """
+
+    release: str | None = None
+    elsewhere: str | None = None
 
 
 @dataclass(frozen=True)
@@ -45,13 +57,18 @@ class _Kind:
 
 
 def package_folder(
-    cache: Cache, package: str, parts: Sequence[str] = WHOLE, *, elsewhere: str | None = None
+    cache: Cache,
+    package: str,
+    parts: Sequence[str] = WHOLE,
+    *,
+    elsewhere: str | None = None,
+    release: str | None = None,
 ) -> Path:
     """Return the folder with a package's files, fetched on first use.
 
     `package` may be alternatives as Debian writes them, such as "libauparse0t64 | libauparse0"; the
     first available one is used. `elsewhere` is the release of Debian that has the package if the
-    host's own has none.
+    host's own has none. With `release` it is that release's, whatever the host's own has.
 
     A cached package stays as it is, even when Debian has a newer version, so that results stay
     comparable until the user removes it. A damaged package is fetched again, in the same version if
@@ -62,16 +79,18 @@ def package_folder(
         MachineError: The name is not one of Debian's, apt has no such package, or it can't be
             fetched.
     """
-    return _entry(cache, package, elsewhere, parts) / "files"
+    return _entry(cache, package, _Of(release, elsewhere), parts) / "files"
 
 
-def package_root(package: str) -> Path:
+def package_root(package: str, release: str | None = None) -> Path:
     """Return the folder in which a Debian package lies unpacked, in the cache of this user.
+
+    It is the host's, or that of a `release`.
 
     Raises:
         MachineError: It can't be fetched.
     """
-    return package_folder(_of_this_run(default_root()), package)
+    return package_folder(_of_this_run(default_root()), package, release=release)
 
 
 @functools.cache
@@ -86,9 +105,11 @@ def kept_package(cache: Cache, package: str) -> Path | None:
     return place / "files" if place.is_dir() else None
 
 
-def version(cache: Cache, package: str, elsewhere: str | None = None) -> str:
+def version(
+    cache: Cache, package: str, elsewhere: str | None = None, release: str | None = None
+) -> str:
     """Return the version of an unpacked package in the cache."""
-    return (_entry(cache, package, elsewhere, ()) / _VERSION).read_text()
+    return (_entry(cache, package, _Of(release, elsewhere), ()) / _VERSION).read_text()
 
 
 def offer(cache: Cache, package: str, elsewhere: str | None = None) -> str:
@@ -100,7 +121,7 @@ def offer(cache: Cache, package: str, elsewhere: str | None = None) -> str:
     place = _place(cache, package)
     if place.is_dir():
         return f"{package} {_recorded_version(place) or 'of an unknown version'}"
-    packages, chosen = _release_offering(cache, (package,), elsewhere)
+    packages, chosen = _release_offering(cache, (package,), _Of(elsewhere=elsewhere))
     return f"{chosen} of {packages.title}"
 
 
@@ -131,25 +152,31 @@ def unpacked(archive: Path, package: str, folder: Path) -> str:
     return said.get("Version", "")
 
 
-def current_kernel(cache: Cache) -> str:
-    """Return the package of the host's release that is Debian's current kernel.
+def current_kernel(cache: Cache, release: str | None = None) -> str:
+    """Return the package that is the current kernel of a release, by default of the host's.
 
     `linux-image-amd64` only depends on it; that dependency is looked up once and remembered, so
     that an update of the package lists changes no result.
     """
-    place = _place(cache, "linux-image-amd64")
+    place = _place(cache, _KERNEL, release)
 
     def fill(folder: Path) -> None:
-        offering = _packages(cache, host_release.check())
-        offering.first_offered(("linux-image-amd64",))
-        depends = filter(_CONCRETE_KERNEL.fullmatch, offering.depends("linux-image-amd64"))
+        offering = _packages(cache, host_release.check(), release)
+        offering.first_offered((_KERNEL,))
+        depends = filter(_CONCRETE_KERNEL.fullmatch, offering.depends(_KERNEL))
         found = next(depends, None)
         if found is None:
-            raise MachineError(f"{offering.title} has no kernel that linux-image-amd64 depends on")
+            raise MachineError(f"{offering.title} has no kernel that {_KERNEL} depends on")
         (folder / "package").write_text(_check_name(found))
 
-    cache.make("packages", place.name, "Debian's kernel", fill)
+    title = "Debian's kernel" if release is None else f"the kernel of Debian's {release}"
+    cache.make("packages", place.name, title, fill)
     return (place / "package").read_text()
+
+
+def knows_current_kernel(cache: Cache, release: str | None = None) -> bool:
+    """Say whether the current kernel of a release was looked up before."""
+    return _place(cache, _KERNEL, release).is_dir()
 
 
 def kernel_of(cache: Cache, version: str) -> tuple[str, str]:
@@ -265,18 +292,18 @@ _SOURCES = _Kind(
 )
 
 
-def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[str]) -> Path:
+def _entry(cache: Cache, package: str, of: _Of, parts: Sequence[str]) -> Path:
     """Return a package's place in the cache, with its version and the used `parts`."""
-    chosen = _check_name(_choose_package(cache, package) if "|" in package else package)
-    place = _place(cache, chosen)
+    chosen = _choose_package(cache, package, of) if "|" in package else package
+    place = _place(cache, _check_name(chosen), of.release)
     before = _recorded_version(place)
 
     def fill(folder: Path) -> None:
-        archive = _release_offering(cache, (chosen,), elsewhere)[0].download(chosen, folder, before)
+        archive = _release_offering(cache, (chosen,), of)[0].download(chosen, folder, before)
         (folder / _VERSION).write_text(unpacked(archive, chosen, folder / "files"))
         archive.unlink()  # the cache need not hold its content twice
 
-    title = f"Debian package {chosen}"
+    title = f"Debian package {chosen}{'' if of.release is None else f' of {of.release}'}"
     return cache.make("packages", place.name, title, fill, parts=(_VERSION, *parts))
 
 
@@ -302,15 +329,20 @@ def _recorded_version(place: Path) -> str | None:
     return found if _VERSION_NUMBER.fullmatch(found) else None
 
 
-def _choose_package(cache: Cache, alternatives: str) -> str:
-    """Return the package chosen from alternatives, on first use and remembered."""
+def _choose_package(cache: Cache, alternatives: str, of: _Of) -> str:
+    """Return the package chosen from alternatives, on first use and remembered.
+
+    Where one is only to be had elsewhere, it is named by itself.
+    """
+    of = replace(of, elsewhere=None)
 
     def fill(folder: Path) -> None:
         names = tuple(_check_name(name.strip()) for name in alternatives.split("|"))
-        (folder / "package").write_text(_release_offering(cache, names, None)[1])
+        (folder / "package").write_text(_release_offering(cache, names, of)[1])
 
-    name = _place(cache, alternatives).name
-    place = cache.make("packages", name, f"which of {alternatives} Debian has", fill)
+    name = _place(cache, alternatives, of.release).name
+    who = "Debian" if of.release is None else f"Debian's {of.release}"
+    place = cache.make("packages", name, f"which of {alternatives} {who} has", fill)
     return (place / "package").read_text()
 
 
@@ -322,20 +354,22 @@ def _packages(cache: Cache, own: HostRelease, codename: str | None = None) -> Ap
 
 
 def _release_offering(
-    cache: Cache, names: tuple[str, ...], elsewhere: str | None
+    cache: Cache, names: tuple[str, ...], of: _Of
 ) -> tuple[Apt | DebianArchive, str]:
-    """Return the release that offers one of `names`, and which: the host's, else another."""
-    release = host_release.check()
+    """Return the release that offers one of `names`, and which."""
+    own = host_release.check()
     try:
-        packages = _packages(cache, release)
+        packages = _packages(cache, own, of.release)
         return packages, packages.first_offered(names)
     except MachineError:
-        if elsewhere is None or elsewhere == release.codename:
+        if of.elsewhere in {None, own.codename}:
             raise
-    packages = _packages(cache, release, elsewhere)
+    packages = _packages(cache, own, of.elsewhere)
     return packages, packages.first_offered(names)
 
 
-def _place(cache: Cache, package: str) -> Path:
-    name = digest({"package": package, "architecture": platform.machine()})
+def _place(cache: Cache, package: str, release: str | None = None) -> Path:
+    """Return where a package is kept; the same one of another release is kept beside it."""
+    of = {} if release is None else {"release": release}
+    name = digest({"package": package, "architecture": platform.machine(), **of})
     return cache.root / "packages" / name

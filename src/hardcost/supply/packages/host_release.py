@@ -15,7 +15,9 @@ from hardcost.host.install_command import install
 from hardcost.host.process import find_program
 from hardcost.supply.packages.signatures import GPGV
 
-_RELEASES = {"12": "bookworm", "13": "trixie"}
+RELEASES = {"12": "bookworm", "13": "trixie"}
+"""The releases that hardcost was tested with: their code names by their numbers."""
+
 _USUAL = "bookworm"
 _APT = ("apt-get", "apt-cache")
 _NEEDS = "guests with services are made by the apt of Debian 12 or 13"
@@ -39,7 +41,7 @@ def release(os_release: Mapping[str, str] | None = None) -> HostRelease:
     """
     os_release = _os_release() if os_release is None else os_release
     title = os_release.get("PRETTY_NAME", "an unknown system")
-    codename = _RELEASES.get(os_release.get("VERSION_ID", ""))
+    codename = RELEASES.get(os_release.get("VERSION_ID", ""))
     if os_release.get("ID") == "debian" and codename is not None:
         return HostRelease(codename, title)
     if os_release.get("ID") == "debian":

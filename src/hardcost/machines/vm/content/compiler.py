@@ -77,18 +77,21 @@ SOURCES = (
 )
 
 
-def parts(cache: Cache) -> dict[str, str]:
+def parts(cache: Cache, release: str | None) -> dict[str, str]:
     """Return all that defines what `files` returns."""
-    versions = {name: debian.version(cache, name) for name in _PACKAGES}
+    versions = {name: debian.version(cache, name, release=release) for name in _PACKAGES}
     source = {PACKAGE: debian_package(cache).version}
     return {**versions, **source, "patterns": " ".join(_PATTERNS), "sources": " ".join(SOURCES)}
 
 
-def files(cache: Cache) -> list[cpio.ArchiveFile]:
-    """Return the files of the compiler guest besides the small guest's."""
+def files(cache: Cache, release: str | None) -> list[cpio.ArchiveFile]:
+    """Return the files of the compiler guest besides the small guest's.
+
+    The sources to compile are the same ones whatever the release.
+    """
     sources = _sources(cache)
     return [
-        *Packages(cache, _PACKAGES).programs(_PATTERNS),
+        *Packages(cache, _PACKAGES, release).programs(_PATTERNS),
         cpio.link("usr/bin/gcc", "gcc-12"),
         *(
             cpio.regular(f"{SOURCE_FOLDER}/{path}", (sources / path).read_bytes())

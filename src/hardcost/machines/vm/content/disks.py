@@ -45,15 +45,23 @@ class Roots(Protocol):
 class DebianRoots:
     """Debian with the services that workloads drive, and Linux's source, both made here."""
 
-    def __init__(self, report: Callable[[ImageProgress | None], None] | None = None) -> None:
-        """Have `report` called with how far the making of the root is."""
+    def __init__(
+        self,
+        report: Callable[[ImageProgress | None], None] | None = None,
+        release: str | None = None,
+    ) -> None:
+        """Have `report` called with how far the making of the root is.
+
+        It is that of a release of Debian, by default of the host's.
+        """
         self._report = report
+        self._release = release
         self._made: RootImage | None = None
 
     def root(self, cache: Cache) -> RootImage:
         """Return the root, the same for as long as this lives."""
         if self._made is None:
-            self._made = debian_image(cache, self._report)
+            self._made = debian_image(cache, self._report, self._release)
         return self._made
 
     def kernel(self, cache: Cache) -> OwnKernel | None:  # noqa: ARG002  (the protocol's)

@@ -74,8 +74,13 @@ def toolchain() -> str:
         return "an unknown toolchain"
 
 
-def initramfs(cache: Cache, kind: Guest = "small", kernel: BootKernel | None = None) -> Path:
-    """Return a guest's archive, made on first use.
+def initramfs(
+    cache: Cache,
+    kind: Guest = "small",
+    kernel: BootKernel | None = None,
+    release: str | None = None,
+) -> Path:
+    """Return a guest's archive, made on first use; its packages are a release's, or the host's.
 
     A Debian guest's holds the modules of `kernel` that mount its root; None has them built in.
     """
@@ -85,18 +90,26 @@ def initramfs(cache: Cache, kind: Guest = "small", kernel: BootKernel | None = N
         found = kernel.modules if kernel is not None else None
         parts |= {"modules": "" if found is None or kernel is None else kernel.digest}
     else:
-        parts |= {package: debian.version(cache, package) for package in AUDIT_PACKAGES}
+        parts |= audit_versions(cache, release)
     if kind == "compiler":
-        parts |= compiler.parts(cache)
+        parts |= compiler.parts(cache, release)
+
+    of = f", of Debian's {release}" if release is not None and kind != "debian" else ""
+    title = f"{_TITLES[kind]}{of}"
 
     def fill(folder: Path) -> None:
         if kind == "debian" and found is not None:
             cache.check(found)
-        listed = _starter(found) if kind == "debian" else _files(cache, kind)
+        listed = _starter(found) if kind == "debian" else _files(cache, kind, release)
         files = {file.path: file for file in listed}
         (folder / "initrd.cpio").write_bytes(cpio.archive(list(files.values())))
 
-    return cache.make("guests", digest(parts), _TITLES[kind], fill) / "initrd.cpio"
+    return cache.make("guests", digest(parts), title, fill) / "initrd.cpio"
+
+
+def audit_versions(cache: Cache, release: str | None = None) -> dict[str, str]:
+    """Return the versions of the packages that hold auditctl, as they are named here."""
+    return {name: debian.version(cache, name, release=release) for name in AUDIT_PACKAGES}
 
 
 def _programs() -> list[cpio.ArchiveFile]:
@@ -115,7 +128,7 @@ def _starter(folder: Path | None) -> list[cpio.ArchiveFile]:
     ]
 
 
-def _files(cache: Cache, kind: Guest) -> list[cpio.ArchiveFile]:
+def _files(cache: Cache, kind: Guest, release: str | None) -> list[cpio.ArchiveFile]:
     small = [
         *_programs(),
         cpio.link("bin/noop", "/hardcost-noop"),
@@ -126,8 +139,8 @@ def _files(cache: Cache, kind: Guest) -> list[cpio.ArchiveFile]:
             cpio.ArchiveFile(folder, 0o040755)
             for folder in ("dev", "proc", "sys", "tmp", "run", "home")
         ),
-        *Packages(cache, AUDIT_PACKAGES).programs([_AUDITCTL]),
+        *Packages(cache, AUDIT_PACKAGES, release).programs([_AUDITCTL]),
     ]
     if kind == "small":
         return small
-    return [*small, *compiler.files(cache)]
+    return [*small, *compiler.files(cache, release)]

@@ -21,9 +21,10 @@ _ELF = b"\x7fELF"
 class Packages:
     """Unpacked packages, searched as if they were installed together."""
 
-    def __init__(self, cache: Cache, names: Sequence[str]) -> None:
+    def __init__(self, cache: Cache, names: Sequence[str], release: str | None = None) -> None:
+        """Take the packages of a release of Debian, by default of the host's."""
         self._names = names
-        self._roots = [debian.package_folder(cache, name) for name in names]
+        self._roots = [debian.package_folder(cache, name, release=release) for name in names]
 
     def files(self, patterns: Iterable[str]) -> list[cpio.ArchiveFile]:
         """Return the files and links that match, each pattern at least one.

@@ -22,6 +22,7 @@ from hardcost.protocol.requests import (
     Counters,
     Install,
     MeasureCalls,
+    Parallel,
     Request,
     RunProgram,
     StartService,
@@ -117,16 +118,18 @@ def _vdso_lines(text: str) -> Iterator[str]:
             yield f"vdso {begin} {end}"
 
 
-def words(files: Sequence[Path], out: Path, qemu: str, *, stopped: bool) -> tuple[str, ...]:
+def words(
+    files: Sequence[Path], out: Path, qemu: str, processors: int, *, stopped: bool
+) -> tuple[str, ...]:
     """Return QEMU's words for the plugin.
 
     `files` are the paths under which QEMU has what `prepare` made, `out` is that of `OUT`. `qemu`
     is QEMU's version: the plugin's callbacks differ from 11.1 on, and no missing or new function
-    shows which they are. A guest that `stopped` for its snapshot reads the clock once more as it
-    goes on.
+    shows which they are. So many `processors` execute anything. A guest that `stopped` for its
+    snapshot reads the clock once more as it goes on.
     """
     own, symbols = files
-    said = f"qemu={qemu.partition(' ')[0]},skip={int(stopped)}"
+    said = f"qemu={qemu.partition(' ')[0]},skip={int(stopped)},processors={processors}"
     return "-plugin", f"file={own},symbols={symbols},out={out},{said}"
 
 
@@ -158,13 +161,13 @@ def _readings() -> Iterator[str]:
 def _windows(job: Sequence[Request]) -> Iterator[str]:
     """Yield the windows in which a job measures programs, by their numbers.
 
-    The probe also reads the clock as it starts a service and before and after a program that is
-    not measured, which may take far longer. Where a job has it read the clock in other ways, too,
-    all windows are followed: nothing is yielded.
+    The probe also reads the clock as it starts a service, before and after a program that is not
+    measured, which may take far longer, and to calibrate that of several processors. Where a job
+    has it read the clock in other ways, too, all windows are followed: nothing is yielded.
     """
     if any(isinstance(request, (MeasureCalls, Command, Counters, Watch)) for request in job):
         return
-    timed = [request for request in job if isinstance(request, (RunProgram, StartService))]
+    timed = [one for one in job if isinstance(one, (RunProgram, StartService, Parallel))]
     for number, request in enumerate(timed):
         if isinstance(request, RunProgram) and request.clock is not None:
             yield f"window {number:x}"
