@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,8 @@ from hypothesis import settings
 from tests.fakes import kinds
 
 _MEASURED_SECONDS = 0.2  # of a test's processor time
+_UNTIL = "HARDCOST_SLOW_TESTS_UNTIL"
+"""The variable with the last second, since 1970, in which a slow test may begin."""
 
 
 _HERE = tuple(str(Path(__file__).parent / one) for one in ("tests", "audit_rules/tests"))
@@ -53,6 +56,14 @@ def keep_what_is_not_ours(event: str, words: tuple[object, ...]) -> None:
 def _called_by_a_test() -> bool:
     """Say whether what raised an audit event was called by the code of a test."""
     return sys._getframe(3).f_code.co_filename.startswith(_HERE)
+
+
+@pytest.hookimpl(tryfirst=True)  # before fixtures are made for it
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a slow test that would begin too late: `.ci/run` has to end on slow machines, too."""
+    until = float(os.environ.get(_UNTIL, "inf"))
+    if item.get_closest_marker("slow") and time.time() > until:
+        pytest.skip("this machine is too slow for it: `make test-slow` runs it without a limit")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -92,3 +93,35 @@ def test_what_takes_long_and_what_boots_is_not_measured_to_its_end(tmp_path: Pat
         [sys.executable, "-c", MEASURED, str(code)], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["5", "9"]
+
+
+TIMED = """
+import pytest
+
+@pytest.fixture
+def costly():
+    raise RuntimeError("no test needs it")
+
+@pytest.mark.slow
+def test_slow(costly): ...
+
+def test_quick(): ...
+"""
+
+
+def test_a_slow_test_that_would_begin_too_late_is_skipped_before_its_fixtures(
+    tmp_path: Path,
+) -> None:
+    root = Path(__file__).parents[1]
+    (tmp_path / "conftest.py").write_text((root / "conftest.py").read_text())
+    (tmp_path / "test_it.py").write_text(TIMED)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", str(tmp_path)],
+        env={**os.environ, "HARDCOST_SLOW_TESTS_UNTIL": "0", "PYTHONPATH": str(root)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "1 passed, 1 skipped" in done.stdout, done.stdout
+    assert "this machine is too slow for it" in done.stdout

@@ -54,11 +54,12 @@ VERB_TESTS = {
 }
 SLOW_VERB_TESTS = {
     "kernel": "kernels.py::test_a_kernel_that_was_built_is_not_built_again",
+    "pricelist": "prices.py::test_a_sample_measured_again_has_the_prices_of_the_list",
     "restore": "changes.py::test_settings_are_compared_in_blocks_and_all_is_as_it_was_after_it",
     "rules": "rules_cost.py::test_the_command_shows_measurements_beside_predictions",
     "worker": "workers.py::test_cells_are_those_of_this_host_though_a_worker_dies_with_its_guest",
 }
-BOOT_NOTHING = {"cluster", "import", "schema"}
+BOOT_NOTHING = {"cluster", "import", "price", "schema"}
 """What these say is recorded in `cli/verbs/`."""
 
 

@@ -94,6 +94,7 @@ def test_this_host_is_not_changed_unless_root_says_so(study: str, tmp_path: Path
         (["--machine", "host", "--instrument", "insn"], r"the instrument insn \(--instrument time"),
         (["--machine", "host", "--start", "cold"], "it does not boot for each trial"),
         (["--machine", "host", "--cpu", "qemu64"], "--cpu: a real machine is measured as it is"),
+        (["--machine", "host", "--guest", "debian:13"], "--guest: a real machine is measured as"),
         (["--machine", "host", "--record", "cpu"], "is not to be changed, and the .* recorders"),
         (["--machine", "ssh:-x"], "names no host"),
         (

@@ -37,6 +37,8 @@ VERBS: dict[str, tuple[str, list[str]]] = {
         "x.xml",
         ["ds.xml", "decision.toml", "--scap-profile", "p", "-o", "FILE", "--force"],
     ),
+    "pricelist build": ("x.jsonl", ["kernel.sysrq=0", *ON, *CALL, "-o", "FILE"]),
+    "pricelist site": ("index.html", ["-o", "FOLDER", "--force"]),
     "gate": ("x.json", ["few.rules", "my.rules", "--predict", "--write", "json=FILE"]),
     "run": ("x.html", ["study.toml", *ON, "--report", "FILE"]),
     "bill": ("x.html", ["few.rules", *ON, *CALL, "--report", "FILE"]),

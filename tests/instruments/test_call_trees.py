@@ -4,8 +4,8 @@ import pytest
 
 from hardcost.errors import TrialError
 from hardcost.instruments.call_trees import call_tree
-from hardcost.instruments.windows import Windows
-from hardcost.model.call_tree import CallTree, Frame, check
+from hardcost.instruments.windows import Together, Windows
+from hardcost.model.call_tree import CallTree, Frame, Sampled, check
 from hardcost.protocol.plugin.stacks import CountedWindow, Stacks
 
 PLACES = (
@@ -85,3 +85,24 @@ def test_a_damaged_call_tree_is_refused() -> None:
             check(whole.model_copy(update={"metrics": (damaged,)}))
     with pytest.raises(ValueError, match="no tree"):
         check(CallTree(frames=(Frame(above=1, kind="user", name="f"),), metrics=()))
+
+
+def test_of_several_processors_those_that_are_measured_are_samples() -> None:
+    processors = (((1, 50),), (), ((3, 5), (6, 1)), ((6, 2),))
+    window = CountedWindow(58, 0, (), processors=processors)
+    parts = (Windows("a", (58,)), Windows("b", (58,)), Together("both", ("a", "b")))
+    found = call_tree(seen(window, window), parts)
+    check(found)
+    one, _, both = found.metrics
+    assert (one.ticks, both.ticks) == ((8,), (16,))
+    named = [
+        [{found.frames[it - 1].name: count for it, count in each.items()} for each in processors]
+        for (processors,) in (one.processors, both.processors)
+    ]
+    assert named == [[{"f": 5, "g": 1}, {"g": 2}], [{"f": 10, "g": 2}, {"g": 4}]]
+    with pytest.raises(ValueError, match="do not add up"):
+        check(found.model_copy(update={"metrics": (_with(one, processors=(({1: 8}, {}),)),)}))
+
+
+def _with(one: Sampled, **fields: object) -> Sampled:
+    return one.model_copy(update=fields)

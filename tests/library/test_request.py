@@ -25,7 +25,12 @@ import hardcost
         (hardcost.AdviseRequest, {"most": 2.5}, "`most`: 2.5 is not", "valid integer"),
         (hardcost.AdviseRequest, {"most": 0}, "`most`: 0 is not", "greater than or equal to 1"),
         (hardcost.BillRequest, {"resolution": -1.0}, "`resolution`: -1.0", "greater than 0"),
-        (hardcost.TraceRequest, {"processors": (0,)}, "`processors`", "greater than or equal to 1"),
+        (
+            hardcost.MachineOptions,
+            {"processors": 0},
+            "`processors`: 0 is",
+            "greater than or equal to 1",
+        ),
         (hardcost.BillRequest, {"histogram": "h.txt"}, "`histogram`: 'h.txt'", "Histogram"),
         (hardcost.Settings, {"boots": "quiet"}, "`boots`: 'quiet' is not", "tuple"),
         (hardcost.Settings, {"lsm": "selinux"}, "`lsm`: there is no 'selinux'", "enforcing"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 from auditrules.model.location import Location
 from hardcost.model.finding.bill import Bill, Item, Sum, Total
@@ -294,3 +296,17 @@ def run_of() -> Callable[[tuple[str, ...]], StudyFinding]:
 @pytest.fixture(scope="session")
 def bill_of() -> Callable[[tuple[str, ...]], Bill]:
     return lambda metrics: make_bill(metrics=metrics)
+
+
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser of its own for each file of tests: beside it no other event loop can run."""
+    program = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    assert program is not None, "no Chromium: `scripts/packages --test` installs it"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()

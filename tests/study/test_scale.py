@@ -8,7 +8,8 @@ import pytest
 
 from hardcost.controls.configuration import Setup
 from hardcost.errors import InputError
-from hardcost.study.read import read
+from hardcost.study.read import read, scale_of_processors
+from hardcost.supply.packages.debian import package_root
 
 STUDY = """\
 title = "x"
@@ -89,3 +90,19 @@ def test_a_mistake_is_reported_at_its_line(
         read(str(path), scale="full")
     told = [(one.place.line if one.place else None, one.message) for one in caught.value.problems]
     assert any(at == line and message in said for at, said in told), told
+
+
+def test_a_size_for_so_many_processors_is_found_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "sizes.toml"
+    path.write_text(STUDY + '[scale.processors-4]\nworkloads = ["syscalls calls=null"]\n')
+    assert scale_of_processors(str(path), 4) == "processors-4"
+    assert scale_of_processors(str(path), 8) is None
+    for name in ("stig-filecopy", "cis-audit"):
+        for number in (2, 4, 8):
+            scale = scale_of_processors(name, number)
+            workloads = read(name, package_root, scale, "parallel").workloads
+            copies = [dict(one.parameters) for one in workloads]
+            assert {one.get("concurrency") or one.get("copies") for one in copies} == {
+                "1",
+                str(number),
+            }

@@ -25,6 +25,7 @@ import pytest
 from hardcost.machines.vm.boot_kernel import debian_kernel
 from hardcost.supply.cache.cache import Cache
 from hardcost.supply.cache.location import default_root
+from hardcost.supply.kernels.source import debian_source
 from hardcost.supply.packages.debian import version
 from tests.studies import of_rules
 
@@ -188,6 +189,12 @@ def read_for(cache_root: Path) -> None:
             "rules are read as auditctl 3.0.9 and Linux 6.1 take them, which are Debian 12's;"
             f" this guest has auditd {audit} and Linux {kernel}"
         )
+
+
+@pytest.fixture(scope="session")
+def linux_source(cache_root: Path) -> Path:
+    """Return Linux's source in the ordinary cache, unpacked."""
+    return debian_source(Cache(cache_root)).folder
 
 
 @pytest.fixture(scope="session")

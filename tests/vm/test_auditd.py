@@ -38,6 +38,7 @@ def test_events_are_counted_by_key_under_selinux_too(cache_root: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_two_trials_under_auditd_are_alike_to_the_instruction(cache_root: Path) -> None:
     controls = (AuditDaemon(), MKDIR, Auditd())
     first, second = (applied(cache_root, controls, [WORK], hardware=EXACT) for _ in range(2))

@@ -66,6 +66,7 @@ boot = ["mitigatons=off"]
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_a_mitigation_says_what_it_changed_and_what_is_not_counted(hardcost: Command) -> None:
     profile = hardcost.write("my.toml", 'title = "t"\nboot = ["mitigations=off", "quiet"]\n')
     found = hardcost("bill", profile, *NULL, "--format", "json").data()
@@ -78,6 +79,7 @@ def test_a_mitigation_says_what_it_changed_and_what_is_not_counted(hardcost: Com
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_a_placebo_costs_its_place_in_the_line_alone(hardcost: Command) -> None:
     profile = hardcost.write("my.toml", 'title = "t"\nboot = ["hardcost.placebo=1"]\n')
     (item,) = hardcost("bill", profile, *NULL, "--format", "json").data()["items"]

@@ -45,6 +45,7 @@ def with_check(job: list[Request], old: str, new: str) -> list[Request]:
     return [changed(request) for request in job]
 
 
+@pytest.mark.lengthy
 def test_a_build_takes_time_in_programs_and_in_the_kernel(cache_root: Path) -> None:
     found = outcome(cache_root, build.requests(build.KIND.read_parameters(QUICK), INSN))
     used = found["user"] + found["system"]

@@ -76,6 +76,7 @@ def test_services_and_mounts_are_changed_for_a_trial_and_are_as_they_were_after_
     guest.said("rm /var/log/own")
 
 
+@pytest.mark.lengthy
 def test_a_unit_and_a_mount_that_are_not_there_are_refused_and_nothing_is_changed(
     guest: SshGuest,
 ) -> None:
@@ -119,7 +120,12 @@ def test_a_bill_boots_nothing_and_leaves_all_as_it_was(guest: SshGuest) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "what"), [("hardcost", "run"), ("keeper", "hold"), ("ctrl-c", "run")]
+    ("kind", "what"),
+    [
+        pytest.param("hardcost", "run", marks=pytest.mark.lengthy),
+        pytest.param("keeper", "hold", marks=pytest.mark.lengthy),
+        ("ctrl-c", "run"),
+    ],
 )
 def test_a_machine_is_as_it_was_when_it_hears_no_more_of_us(
     guest: SshGuest, kind: str, what: What

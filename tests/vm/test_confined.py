@@ -44,7 +44,9 @@ def status_of_qemu(command: Command, process: subprocess.Popen[str]) -> dict[str
         time.sleep(0.005)
 
 
-@pytest.mark.parametrize("qemu", ["host", pytest.param("debian:13", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "qemu", ["host", pytest.param("debian:13", marks=[pytest.mark.slow, pytest.mark.lengthy])]
+)
 def test_qemu_has_no_privilege_no_environment_and_few_calls(
     qemu: str, hardcost: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +159,7 @@ def open_folder() -> Iterator[Path]:
 
 @pytest.mark.slow
 @root_alone
+@pytest.mark.lengthy
 def test_two_users_measure_at_once_what_one_does_undisturbed(
     open_folder: Path, cache_root: Path
 ) -> None:

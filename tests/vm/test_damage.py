@@ -47,15 +47,15 @@ ROUNDS: tuple[dict[str, tuple[str, Damage]], ...] = (
         "kernels": ("a byte", lambda place: middle(place / "vmlinux", b"\0\1")),
     },
     {
-        "snapshots": ("no state", lambda place: (place / "state").unlink()),
+        "snapshots": ("a link for an entry", lambda place: relinked(place, "/dev")),
         "guests": ("a device for a manifest", lambda place: relinked(place / "manifest", ZERO)),
         "kernels": ("no release", lambda place: (place / "release").unlink()),
     },
-    {"snapshots": ("a link for an entry", lambda place: relinked(place, "/dev"))},
 )
 """What is damaged at once, by kind of entry; each kind has to be made again by itself."""
 
 
+@pytest.mark.lengthy
 def test_damage_is_healed_whatever_it_is(hardcost_apart: Command) -> None:
     study = hardcost_apart.write("study.toml", STUDY)
     words = ("run", study, "--fresh", "--format", "json")

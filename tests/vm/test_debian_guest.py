@@ -95,6 +95,7 @@ def test_what_a_guest_writes_is_gone_with_it_and_the_image_untouched(cache_root:
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_the_source_tree_is_there_for_reading_only(cache_root: Path) -> None:
     boot = Boot(guest="debian", tree=100)
     job: list[Request] = [
@@ -142,6 +143,7 @@ def test_under_enforcing_the_probe_is_init_and_programs_go_to_their_domains(
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_systemd_starts_the_system_but_for_what_jobs_start(cache_root: Path) -> None:
     script = (
         "cat /proc/1/comm; systemctl is-active multi-user.target systemd-journald apache2 postfix;"
@@ -156,6 +158,7 @@ def test_systemd_starts_the_system_but_for_what_jobs_start(cache_root: Path) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_a_kernel_that_was_built_finds_the_disk_too(lean: Outcome, cache_root: Path) -> None:
     assert lean.status == 0
     boot = replace(ENFORCING, kernel=KernelRecipe())

@@ -25,6 +25,7 @@ STUDY = of_rules("rules under another QEMU", "null+open", (0, 10, 50))
 JSON = ("--format", "json")
 
 
+@pytest.mark.lengthy
 def test_rules_cost_under_debian_13_s_what_they_cost_under_this_hosts(hardcost: Command) -> None:
     qemu = bring_qemu(hardcost)
     study = hardcost.write("rules.toml", STUDY)
@@ -58,6 +59,7 @@ def test_a_trial_under_another_qemu_has_another_identity(hardcost: Command) -> N
     assert hosts._name(Boot()) != brought._name(Boot())
 
 
+@pytest.mark.lengthy
 def test_a_kill_while_it_is_fetched_and_damage_are_healed(tmp_path: Path) -> None:
     command = Command(tmp_path, tmp_path / "cache")
     study = command.write("rules.toml", STUDY)

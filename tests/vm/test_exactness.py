@@ -63,6 +63,7 @@ def test_a_snapshot_made_anew_gives_the_same_samples(hardcost_apart: Command) ->
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_seeds_give_an_interval_that_repeats_and_pairs(hardcost: Command) -> None:
     study = hardcost.write("small.toml", SMALL)
     words = ("run", study, "--seeds", "3", "--workload", "syscalls calls=null+open")
@@ -100,6 +101,7 @@ def test_each_perturbation_repeats_and_is_a_draw_of_its_own(hardcost: Command) -
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_a_second_run_takes_everything_from_the_store(hardcost: Command) -> None:
     study = hardcost.write("small.toml", SMALL)
     first = hardcost("run", study, "--format", "json")

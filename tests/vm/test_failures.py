@@ -153,6 +153,7 @@ def test_a_guest_killed_from_outside_is_a_failed_trial(
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_a_trial_that_fails_is_reported_and_the_others_go_on(hardcost: Command) -> None:
     study = """
 title = "one of three can't boot"

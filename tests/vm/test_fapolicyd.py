@@ -67,6 +67,7 @@ def test_what_fapolicyd_decides_costs_a_copy_much_and_the_same_each_time(cache_r
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_each_answer_of_a_trace_goes_to_a_process_that_waits_for_one(cache_root: Path) -> None:
     job = [*apply.requests([CONTROL]), COPY, *apply.finish([CONTROL])]
     boot = Boot(apply.boot_parameters([CONTROL]), guest="debian", by_function=True, traced=True)

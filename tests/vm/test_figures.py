@@ -15,9 +15,9 @@ from hardcost.supply.packages import host_release
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
-CHEAP = ("README.md", "docs/audit-rules.md", "docs/studies.md")
+CHEAP = ("README.md", "docs/audit-rules.md", "docs/prices.md", "docs/studies.md")
 """The pages with commands that take seconds."""
-COMPUTED = ("rules", "file", "gate")
+COMPUTED = ("rules", "file", "gate", "price")
 """Which of their commands take seconds, and no guest."""
 MEASURED = ("run",)
 """Which take seconds, in guests."""

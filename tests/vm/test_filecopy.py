@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.vm, pytest.mark.slow]
 FEW = {"files": "20"}
 
 
+@pytest.mark.lengthy
 def test_copies_made_at_once_cost_the_same_each_time_to_the_last_instruction(
     cache_root: Path,
 ) -> None:

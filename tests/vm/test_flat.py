@@ -27,9 +27,9 @@ from hardcost.supply.cache.cache import Cache
 from hardcost.supply.kernels.builder import Kernels
 from tests.vm.conftest import Command, Outcome
 
-pytestmark = [pytest.mark.vm, pytest.mark.slow]
+pytestmark = [pytest.mark.vm, pytest.mark.slow, pytest.mark.lengthy]
 
-CASES = 2400
+CASES = 800
 SEED = 5
 MOST_MORE = 5  # instructions, where there is no rule or one
 STOCK_MORE = {"debian:6.1": 10, "debian:7.3": 7}
@@ -97,6 +97,7 @@ def test_rules_that_name_other_calls_cost_nothing(
     assert values["rules=many"] > values["rules=one"] + 159 * STOCK_MORE[source]
 
 
+@pytest.mark.lengthy
 def test_rules_on_directories_cost_nothing_where_none_was_met(measured: Outcome) -> None:
     null, opened = measured.values("null"), measured.values("open")
     assert null["kernel=flat rules=directories"] == null["kernel=flat rules=one"]

@@ -80,6 +80,7 @@ def test_ordinary_lines_are_no_reports_and_counts_are_summed() -> None:
 
 @pytest.mark.vm
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_rules_that_come_and_go_on_two_processors_break_nothing() -> None:
     words = ("--plain", "--first", "plenty", "--seconds", "10", "--minutes", "5")
     done = subprocess.run(

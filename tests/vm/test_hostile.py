@@ -51,6 +51,7 @@ def control_characters(text: str) -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_nothing_that_a_program_prints_disturbs_its_run(
     hardcost: Command, compiled: Callable[[str], bytes]
 ) -> None:

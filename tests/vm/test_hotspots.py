@@ -56,6 +56,7 @@ def _moved(entries: list[dict[str, Any]], prefix: str = "") -> float:
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_a_whole_system_is_profiled_by_process(hardcost: Command) -> None:
     words = ("hotspots", "audit-samples", "--workload", "filecopy files=2", "--repetitions", "1")
     found = hardcost(*words, "--format", "json", "--fresh").data()
@@ -73,6 +74,7 @@ def test_a_whole_system_is_profiled_by_process(hardcost: Command) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_each_control_is_profiled_as_the_bill_bills_it(hardcost: Command, tmp_path: Path) -> None:
     rules = tmp_path / "few.rules"
     rules.write_text(RULES)
@@ -170,3 +172,30 @@ def test_lines_add_up_to_their_function_which_stays_what_it_was(hardcost: Comman
         assert _moved(one["subsystems"]) == one["cost"]
         del one["source"]
     assert lined == plain
+
+
+@pytest.mark.slow
+@pytest.mark.lengthy
+def test_several_processors_execute_what_their_clock_counts(hardcost: Command) -> None:
+    rules = hardcost.write("opens.rules", "-a always,exit -F arch=b64 -S openat -k opens\n")
+    workload = ("--workload", "build files=1 compiler=tcc jobs=2", "--processors", "2")
+    words = (*workload, "--timeout", "600")  # for a busy machine
+    found = hardcost("hotspots", rules, *words, "--format", "json").data()
+    (wall,) = found["hotspots"]
+    assert wall["unit"] == "insn"
+    assert _moved(wall["processes"]) == _moved(wall["stacks"]) == wall["cost"] > 0
+    names = {process["name"] for process in wall["processes"]}
+    assert {"make", "tcc", "kauditd"} <= names
+    assert not names & {"hardcost-idle", "[unknown]"}
+    first, second = wall["processors"]
+    assert (first["number"], second["number"]) == (1, 2)
+    for side in ("before", "after"):
+        assert all(one[f"busy_{side}"] > 0 < one[f"idle_{side}"] for one in (first, second))
+    moved = sum(one["busy_after"] - one["busy_before"] for one in (first, second))
+    assert moved == wall["cost"]
+    # How long it takes is another number, the same as without counting by function.
+    (cell,) = [one for one in found["cells"] if one["configuration"] == "profile"]
+    billed = hardcost("bill", rules, *words, "--format", "json").data()
+    (total,) = billed["totals"]
+    assert total["with_profile"] == cell["value"]
+    assert cell["unit"] == "parallel insn"

@@ -19,8 +19,8 @@ pytestmark = pytest.mark.vm
 
 STUDY = of_rules("a few trials", "null+open", range(8))
 FEW = of_rules("fewer trials", "null+open", range(3))
-MOMENTS = 12
-BOOTS_AT = range(0, MOMENTS, 4)  # the moments that a run without a snapshot is given
+MOMENTS = 6
+BOOTS_AT = range(0, MOMENTS, 3)  # the moments that a run without a snapshot is given
 LATEST = {True: 7.0, False: 3.5}  # seconds in which a run with and without a boot is killed at most
 WORDS = ("run", "study.toml", "--jobs", "2", "--format", "json")
 
@@ -131,6 +131,7 @@ def test_a_killed_bill_leaves_no_guest_and_the_next_bills_the_same(hardcost: Com
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_two_runs_that_need_the_same_snapshots_end_both(hardcost_apart: Command) -> None:
     """Each makes first what the other makes second; neither may wait for the other for ever."""
     boots = [["hardcost.placebo=1"], ["hardcost.placebo=2"]]

@@ -36,17 +36,18 @@ audit.rules = ["-a always,exit -F arch=b64 -S swapon -F uid=70001"]
 
 
 @pytest.fixture
-def apart(lean: Outcome, hardcost_apart: Command, cache_root: Path) -> Command:
+def apart(linux_source: Path, hardcost_apart: Command, cache_root: Path) -> Command:
     """Return the command with a cache of its own that shares nothing but Linux's source.
 
     What removes from a cache must not be tried on it.
     """
-    assert lean.status == 0
+    assert linux_source.is_dir()
     share(cache_root / "sources", hardcost_apart.cache / "sources")
     return hardcost_apart
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_a_kernel_is_built_with_its_symbols_configuration_and_score(lean: Outcome) -> None:
     (kernel,) = lean.data()
     assert kernel["release"].endswith("-hardcost")
@@ -67,6 +68,7 @@ def strings(image: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_a_kernel_that_was_built_is_not_built_again(lean: Outcome, hardcost: Command) -> None:
     (before,) = lean.data()
     made = Path(before["image"]).stat().st_mtime_ns
@@ -77,6 +79,7 @@ def test_a_kernel_that_was_built_is_not_built_again(lean: Outcome, hardcost: Com
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_a_study_boots_it_and_measures_calls_and_compiling(
     lean: Outcome, hardcost: Command
 ) -> None:
@@ -91,6 +94,7 @@ def test_a_study_boots_it_and_measures_calls_and_compiling(
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_a_kernel_with_patches_is_another_and_tells_which(
     lean: Outcome, flat: Outcome, hardcost: Command
 ) -> None:
@@ -110,6 +114,7 @@ def test_a_kernel_with_patches_is_another_and_tells_which(
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_stock_and_flat_are_measured_beside_each_other_and_beside_what_was_published(
     flat: Outcome, hardcost: Command
 ) -> None:
@@ -156,6 +161,7 @@ def test_options_that_do_not_come_out_are_reported_with_the_reason(
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_a_search_prices_what_is_to_blame_and_tells_how(lean: Outcome, hardcost: Command) -> None:
     assert lean.status == 0
     words = '"oops=panic", "slub_debug=FZPU", "debugfs=off"'
@@ -217,6 +223,7 @@ def test_interrupted_in_the_midst_it_leaves_no_kernel_and_no_compiler(apart: Com
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_a_full_disk_is_reported_and_leaves_no_kernel(apart: Command) -> None:
     namespace = mount_namespace()
     before = kernels(apart)

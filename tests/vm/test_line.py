@@ -74,6 +74,7 @@ def test_a_kernel_that_takes_no_snapshot_counts_what_others_count(
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_fresh_boots_agree_and_job_and_answers_need_no_port(
     lean: Outcome, cache_root: Path
 ) -> None:

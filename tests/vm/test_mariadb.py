@@ -30,6 +30,7 @@ def costs(cache_root: Path, parameters: dict[str, str]) -> dict[str, float]:
     return {one.metric: one.samples[0] for one in found}
 
 
+@pytest.mark.lengthy
 def test_transactions_cost_the_same_each_time_under_selinux(cache_root: Path) -> None:
     found = costs(cache_root, SMALL)
     assert found == costs(cache_root, SMALL)

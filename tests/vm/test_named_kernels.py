@@ -48,6 +48,7 @@ JSON = ("--format", "json")
 CONTROL = "Package: {}\nVersion: 1\nArchitecture: amd64\nMaintainer: A <a@b.c>\nDescription: x\n"
 
 
+@pytest.mark.lengthy
 def test_another_kernel_of_debian_s_counts_the_same_by_its_version_and_as_a_package(
     hardcost: Command, tmp_path: Path
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_study_compares_kernels_each_exactly_and_with_the_one_before(hardcost:
     assert change["difference"] == values["6.12"] - values["6.1"] != 0
 
 
+@pytest.mark.lengthy
 def test_an_rpm_made_of_a_kernel_of_debian_s_counts_as_that_kernel_does(
     hardcost: Command, tmp_path: Path
 ) -> None:

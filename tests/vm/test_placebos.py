@@ -47,6 +47,7 @@ def test_a_setting_that_changes_nothing_costs_nothing_and_does_not_interact(
     assert "interaction" not in hardcost("report", "last").out
 
 
+@pytest.mark.lengthy
 def test_words_on_the_boot_line_do_not_make_a_program_dearer(hardcost: Command) -> None:
     source = hardcost.folder / "program.c"
     source.write_text(PROGRAM)

@@ -81,6 +81,7 @@ def test_it_scans_where_a_security_module_confines_daemons(cache_root: Path, mod
 
 
 @pytest.mark.slow
+@pytest.mark.lengthy
 def test_all_daemons_of_a_whole_profile_run_side_by_side(cache_root: Path) -> None:
     services = (AuditDaemon(), Rsyslog(), Auditd(), AuditPlugin("syslog"))
     controls = (*services, Fapolicyd(), CONTROL)

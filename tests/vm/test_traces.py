@@ -21,9 +21,9 @@ def _names(trace: dict[str, Any]) -> list[str]:
 @pytest.mark.slow
 def test_a_recorded_chmod_goes_from_the_program_to_kauditd_to_the_daemon(hardcost: Command) -> None:
     rules = hardcost.write("modes.rules", RULES)
-    words = ("trace", rules, "--call", "chmod", "--format", "json", "--processors", "1,2")
+    words = ("trace", rules, "--call", "chmod", "--format", "json")
     found = hardcost(*words).data()
-    (trace,) = [one for one in found["traces"] if one["configuration"] == "profile"]
+    (trace,) = found["traces"]
     names = _names(trace)
     assert names[:3] == ["hardcost-caller", "kauditd", "init"]
     pieces = trace["pieces"]
@@ -36,8 +36,6 @@ def test_a_recorded_chmod_goes_from_the_program_to_kauditd_to_the_daemon(hardcos
     assert {trace["processes"][one] for one in by if one is not None} == {"hardcost-caller"}
     taken = [deed["what"] for piece in pieces for deed in piece["deeds"]]
     assert taken == ["takes a record"] * 5  # SYSCALL, CWD, PATH, PROCTITLE, EOE
-    one, two = trace["modelled"]
-    assert one["length"] == trace["length"] > two["length"] >= two["limit"]
     assert hardcost(*words, "--fresh").data()["traces"] == found["traces"]
 
 

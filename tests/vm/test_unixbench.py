@@ -20,6 +20,7 @@ RULES = (
 SAMPLE = (Path(__file__).parents[1] / "workloads" / "unixbench-run.txt").read_text()
 
 
+@pytest.mark.lengthy
 def test_all_twelve_tests_run_under_selinux(cache_root: Path) -> None:
     found = work(cache_root, "unixbench", {}, words=ENFORCING)
     assert list(found) == list(unixbench.tests())
@@ -49,6 +50,7 @@ def test_by_time_there_is_an_index_where_all_ran(cache_root: Path) -> None:
     assert found["system-call"] > found["dhrystone"] > 0
 
 
+@pytest.mark.lengthy
 def test_unixbench_itself_is_run_and_its_table_read(cache_root: Path) -> None:
     script = f"#!/bin/sh\n[ \"$1 $2\" = '-c 1' ] && pwd >&2 && cat <<'X'\n{SAMPLE}X\n"
     place = "/home/user/UnixBench/Run"

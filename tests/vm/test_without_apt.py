@@ -65,6 +65,7 @@ def test_the_keys_that_come_with_hardcost_are_debian_s(hardcost: Command) -> Non
     assert all(one in theirs for one in ours)
 
 
+@pytest.mark.lengthy
 def test_a_bill_without_apt_has_the_counts_of_one_with_it(
     hardcost: Command, path_without_apt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

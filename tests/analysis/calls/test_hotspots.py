@@ -4,7 +4,7 @@ import pytest
 
 from hardcost.analysis.calls.hotspots import hotspots_of
 from hardcost.errors import TrialError
-from hardcost.model.call_tree import CallTree, Frame, Sampled
+from hardcost.model.call_tree import IDLE_PROCESS, CallTree, Frame, Sampled, sum_counts
 from hardcost.model.finding.calls import Hotspots
 from hardcost.model.role import role_of
 from hardcost.model.workload import workload_of
@@ -124,3 +124,31 @@ def test_what_was_not_profiled_has_no_profile() -> None:
             [whole, record("with", [{2: 2}]).model_copy(update={"calls": None})],
             *ROLES,
         )
+
+
+def test_several_processors_add_up_without_what_they_do_while_idle() -> None:
+    idle = len(FRAMES) + 1
+    frames = (*FRAMES, Frame(0, "process", IDLE_PROCESS))
+    sides = ([{2: 10, idle: 50}, {3: 4, idle: 30}], [{2: 11, idle: 20}, {3: 9, 5: 1, idle: 60}])
+    records = []
+    for role, processors in zip(("without", "with"), sides, strict=True):
+        window = sum_counts(processors)
+        counted = record(role, [window])
+        seen = Sampled(
+            metric="m",
+            operations=1,
+            ticks=(sum(window.values()),),
+            samples=(0,),
+            windows=(window,),
+            processors=(tuple(processors),),
+        )
+        measured = MetricSamples(metric="m", unit="parallel insn", samples=(77,))
+        tree = CallTree(frames=frames, metrics=(seen,))
+        records.append(counted.model_copy(update={"calls": tree, "measured": (measured,)}))
+    one = found(*records)
+    assert (one.value, one.cost, one.unit) == (14, 7, "insn")
+    assert {process.name for process in one.processes} == {"p"}
+    first, second = one.processors
+    assert (first.number, first.busy_before, first.busy_after) == (1, 10, 11)
+    assert (second.idle_before, second.idle_after) == (30, 60)
+    assert [(each.function, each.own) for each in second.functions] == [("g", 5), ("h", 1)]

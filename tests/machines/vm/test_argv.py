@@ -42,6 +42,19 @@ def test_the_exact_machine_counts_instructions_on_a_virtual_clock() -> None:
         assert needed in words
 
 
+def test_several_processors_boot_with_few_and_go_on_among_many() -> None:
+    four = argv.Hardware("icount", processors=4)
+    recipe = dataclasses.replace(made(), hardware=four)
+    booting = argv.boot_words(recipe, STREAMS)
+    restored = argv.restore_words(recipe, STREAMS)
+    assert booting[booting.index("-smp") + 1] == "6,maxcpus=64"
+    assert restored[restored.index("-smp") + 1] == "64,maxcpus=64"
+    assert "-smp 64,maxcpus=64" in " ".join(argv.machine_words(four, Boot()))
+    assert "nr_cpus=6 hardcost.processors=4" in argv.kernel_line(four, Boot())
+    assert "hardcost.processors" not in argv.kernel_line(ICOUNT, Boot())
+    assert not argv.Hardware("tcg", processors=2).takes_turns
+
+
 def test_a_fixed_layout_switches_randomisation_off_and_a_seed_switches_it_on() -> None:
     assert "nokaslr norandmaps" in argv.kernel_line(ICOUNT, Boot())
     seeded = argv.kernel_line(ICOUNT, Boot(layout_seed=3))

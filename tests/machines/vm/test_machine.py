@@ -40,7 +40,7 @@ def test_each_kernel_has_an_initramfs_of_its_own(
     machine = VirtualMachine(Cache(tmp_path), Hardware("icount"))
     monkeypatch.setattr(machine, "_kernel", lambda boot: kernels[boot.shipped or ""])
 
-    def made(_cache: Cache, guest: str, kernel: BootKernel) -> Path:
+    def made(_cache: Cache, guest: str, kernel: BootKernel, _release: str | None) -> Path:
         path = tmp_path / f"{guest}-{kernel.digest}"
         path.touch()
         return path

@@ -34,6 +34,10 @@ def test_places_and_stretches_are_read(tmp_path: Path) -> None:
         "stretch -7 0 1:-7\nend\n",
         "stretch 7 -1 1:7\nend\n",
         "stretch\nend\n",
+        "stretch 7 0\nprocessor 1 1:7\nend\n",
+        "stretch 7 0\nprocessor 0 1:6\nend\n",
+        "stretch 7 0 1:7\nprocessor 0 1:0\nend\n",
+        "processor 0 1:7\nend\n",
         "place 3 kernel f\nend\n",
         "place 0 other f\nend\n",
         "else\nend\n",
@@ -47,3 +51,9 @@ def test_what_makes_no_sense_fails_the_trial(tmp_path: Path, rest: str) -> None:
 def test_a_missing_file_fails_the_trial(tmp_path: Path) -> None:
     with pytest.raises(TrialError, match="can't be used"):
         read(tmp_path / "profile")
+
+
+def test_several_processors_have_a_line_each(tmp_path: Path) -> None:
+    text = f"{PLACES}stretch 7 0\nprocessor 0 1:3\nprocessor 1\nprocessor 2 1:1 2:3\nend\n"
+    (window,) = read_text(tmp_path, text).windows
+    assert window == CountedWindow(7, 0, (), processors=(((1, 3),), (), ((1, 1), (2, 3))))

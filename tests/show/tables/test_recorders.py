@@ -16,6 +16,7 @@ from hardcost.show.tables.recorders import (
     lookup_grids,
     loss_grids,
     observed_grids,
+    processor_grids,
     share_grids,
 )
 from hardcost.show.tables.run import run_table
@@ -120,3 +121,27 @@ def test_no_name_of_a_process_or_key_acts_on_the_terminal() -> None:
     for grid in grids:
         assert r"\x1b[31m\u202e" in column(grid, grid.labels[0].header)
     assert "\x1b" not in render(run_table(finding), 100)
+
+
+def test_what_became_of_several_processors_is_one_table() -> None:
+    totals = {
+        "length": 1000.0,
+        "work": 2500.0,
+        "idle": 1000.0,
+        "given away": 500.0,
+        "turn": 1562.0,
+        **{f"busy {number}": 100.0 * number for number in range(1, 5)},
+        **{f"share {number}": 0.2 for number in range(1, 4)},
+        "share 4": 0.201,
+    }
+    seen = Observed(instrument="processors", unit_of_totals="parallel insn", totals=totals)
+    where = (role_of("none"), workload_of("filecopy"), 0, 0)
+    (grid,) = processor_grids(replace(filecopy(), observed=(seen_in(*where, seen),)))
+    assert grid.title == "4 processors, while they were measured"
+    parts = [column(grid, name) for name in ("length", "work", "idle", "given away")]
+    assert parts == [("1,000",), ("62.5%",), ("25.0%",), ("12.5%",)]
+    assert column(grid, "busy, each") == ("40.0% 30.0% 20.0% 10.0%",)
+    assert grid.notes[1] == (
+        "turns were of 1,562 instructions; the shares of the processors differ by at most 0.5 %"
+    )
+    assert processor_grids(filecopy()) == []

@@ -25,10 +25,11 @@ def test_missing_programs_are_named_with_their_packages(
     assert hint == "apt-get install e2fsprogs mmdebstrap util-linux"
 
 
+@pytest.mark.parametrize("of", [None, "bookworm", "trixie"])
 def test_an_image_that_is_kept_needs_nothing_to_be_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    of: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = digest(debian._parts(release().codename))
+    name = digest(debian._parts(of or release().codename))
     made: list[RootImage] = []
 
     def fill(folder: Path) -> None:
@@ -38,7 +39,13 @@ def test_an_image_that_is_kept_needs_nothing_to_be_installed(
 
     place = Cache(tmp_path).make("images", name, "Debian", fill)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert debian.debian_image(Cache(tmp_path)) == replace(made[0], path=place / "root.img")
+    found = debian.debian_image(Cache(tmp_path), release=of)
+    assert found == replace(made[0], path=place / "root.img")
+
+
+def test_an_image_has_the_title_of_its_release() -> None:
+    assert debian.image_title() == release().title
+    assert debian.image_title("trixie") == "Debian GNU/Linux 13 (trixie)"
 
 
 def test_an_image_of_before_there_were_hashes_is_known_by_its_content(tmp_path: Path) -> None:

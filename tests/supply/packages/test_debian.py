@@ -12,7 +12,7 @@ from hardcost.supply.cache.cache import Cache, digest
 from hardcost.supply.packages import debian, host_release
 
 
-def kept(cache: Cache, package: str, *files: str) -> Path:
+def kept(cache: Cache, package: str, *files: str, release: str | None = None) -> Path:
     """Put a package's entry into the cache: its `files`, each `PATH=CONTENT`."""
 
     def fill(folder: Path) -> None:
@@ -21,7 +21,8 @@ def kept(cache: Cache, package: str, *files: str) -> Path:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text)
 
-    key = digest({"package": package, "architecture": platform.machine()})
+    of = {} if release is None else {"release": release}
+    key = digest({"package": package, "architecture": platform.machine(), **of})
     return cache.make("packages", key, package, fill)
 
 
@@ -32,6 +33,40 @@ def test_what_was_chosen_of_alternatives_stays(tmp_path: Path) -> None:
     kept(cache, "new | old", "package=new")
     assert debian.package_folder(cache, "new | old") == new / "files"
     assert debian.version(cache, "new | old") == "2"
+
+
+def test_a_package_of_another_release_is_kept_beside_the_host_s(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    kept(cache, "libc6", "version=2.36")
+    other = kept(cache, "libc6", "version=2.41", release="trixie")
+    kept(cache, "new | old", "package=libc6", release="trixie")
+    assert debian.version(cache, "libc6") == "2.36"
+    assert debian.version(cache, "libc6", release="trixie") == "2.41"
+    assert debian.package_folder(cache, "new | old", release="trixie") == other / "files"
+
+
+def test_a_release_that_is_named_is_asked_alone_and_without_what_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "apt").mkdir()
+    log, apt = tmp_path / "log", tmp_path / "apt/apt-get"
+    apt.write_text(f'#!/bin/sh\necho "$@" >>{log}\n')
+    apt.chmod(0o755)
+    (tmp_path / "apt/apt-cache").symlink_to(apt)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'apt'}:/usr/bin:/bin")
+    monkeypatch.setattr("hardcost.supply.packages.apt.debian_sources", lambda _own, as_of: as_of)
+    cache = Cache(tmp_path / "cache")
+    with pytest.raises(MachineError, match="apt offers no package libc6 of Debian's trixie") as no:
+        debian.package_folder(cache, "libc6", release="trixie")
+    assert "debian-archive-keyring" in str(no.value.problems[0].hint)
+    with pytest.raises(MachineError, match="apt offers no package linux-image-amd64 of Debian's"):
+        debian.current_kernel(cache, "trixie")
+    asked = log.read_text().splitlines()
+    assert asked
+    for words in asked:
+        assert f"-oDir::Etc::SourceList={cache.root}/apt-trixie/debian.sources" in words
+        assert "-oDir::State::Status=/dev/null" in words
+        assert "-oDir::Etc::PreferencesParts=/dev/null" in words
 
 
 @pytest.mark.parametrize(

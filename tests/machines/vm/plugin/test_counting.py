@@ -111,7 +111,9 @@ def test_what_is_no_program_has_no_functions(program: bytes) -> None:
 
 def test_the_plugin_is_told_which_qemu_has_loaded_it() -> None:
     own, symbols, out = (Path("/proc/self/fd", name) for name in "789")
-    word, said = counting.words((own, symbols), out, "11.1.3 (Debian 1:11.1.3+ds-1)", stopped=True)
+    word, said = counting.words(
+        (own, symbols), out, "11.1.3 (Debian 1:11.1.3+ds-1)", 4, stopped=True
+    )
     assert word == "-plugin"
     assert said.split(",") == [
         "file=/proc/self/fd/7",
@@ -119,6 +121,7 @@ def test_the_plugin_is_told_which_qemu_has_loaded_it() -> None:
         "out=/proc/self/fd/9",
         "qemu=11.1.3",
         "skip=1",
+        "processors=4",
     ]
 
 

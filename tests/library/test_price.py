@@ -1,0 +1,208 @@
+"""What a control costs is answered from lists, or predicted; nothing is measured."""
+
+from __future__ import annotations
+
+import pytest
+
+from hardcost.controls.control import Control
+from hardcost.errors import InputError
+from hardcost.library.price import PriceRequest, names, price, price_in_short, search
+from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.finding.price import ControlPrice
+from hardcost.prices.price_list import PriceList, shipped_lists
+from hardcost.profiles import benchmark_ids
+from tests.prices.test_price_list import LIST
+
+
+def _priced(*what: str, kernel: str | None = None) -> tuple[ControlPrice, ...]:
+    return price(PriceRequest(what, kernel=kernel)).controls
+
+
+def test_every_control_of_the_list_has_an_answer() -> None:
+    for one in _priced(*names()):
+        assert one.why is not None or one.kernels, one.control
+
+
+@pytest.mark.parametrize("list_", shipped_lists(), ids=lambda one: str(one.name))
+def test_an_answer_is_what_the_list_has(list_: PriceList) -> None:
+    for one in list_.prices:
+        (found,) = _priced(one.control, kernel=list_.version)
+        (kernel,) = found.kernels
+        costs = {
+            (str(call.workload), call.metric): (call.cost, call.low, call.high)
+            for call in kernel.calls
+        }
+        assert kernel.why == one.why
+        assert costs == {
+            (workload, metric): cost
+            for workload, of in one.costs.items()
+            for metric, cost in of.items()
+        }
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("init_on_free", "init_on_free=1"),
+        ("pti=1", "pti=on"),
+        ("init_on_free=on", "init_on_free=1"),
+        ("init-on-free=1", "init_on_free=1"),
+        ("module.sig_enforce=y", "module.sig_enforce=1"),
+        ("kernel/sysrq=0", "kernel.sysrq=0"),
+        ("MODULES=n", "kernel.modules_disabled=1"),
+        ("CONFIG_SLUB_DEBUG_ON", "SLUB_DEBUG_ON=y"),
+        ("SELinux", "lsm=enforcing"),
+        ("AppArmor", "lsm=apparmor"),
+        ("RHEL-09-213025", "kernel.kptr_restrict=1"),
+        ("ubuntu2204:1.5.2", "kernel.yama.ptrace_scope=1"),
+    ],
+)
+def test_a_control_is_found_by_what_people_call_it(text: str, name: str) -> None:
+    (found,) = _priced(text)
+    assert found.control == name
+
+
+def test_a_key_stands_for_each_of_its_values() -> None:
+    found = [one.control for one in _priced("kernel.kptr_restrict")]
+    assert found == ["kernel.kptr_restrict=2", "kernel.kptr_restrict=1"]
+
+
+def test_a_benchmarks_control_has_the_price_of_each_of_its_rules() -> None:
+    found = _priced("RHEL-09-654010")
+    assert len(found) == 4
+    assert {one.what for one in found} == {"audit rule"}
+
+
+@pytest.mark.parametrize("product", benchmark_ids.PRODUCTS)
+def test_what_any_benchmark_demands_has_an_answer(product: str) -> None:
+    for name in benchmark_ids.controls(product)[::9]:
+        for one in _priced(f"{product}:{name}" if name[0].isdigit() else name):
+            assert one.why is not None or one.kernels, name
+            assert one.measure is not None
+
+
+def test_a_rule_is_predicted_beside_what_the_first_one_costs() -> None:
+    (found,) = _priced("-w /etc/shadow -p wa")
+    (kernel,) = found.kernels
+    assert kernel.known == "predicted"
+    costs = {one.metric: one for one in kernel.calls}
+    assert 0 < costs["open"].cost < 10
+    assert costs["open"].first == 1578
+    assert "null" not in costs
+
+
+def test_a_rule_has_no_price_on_a_kernel_without_constants(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = LIST.model_copy(
+        update={"head": LIST.head.model_copy(update={"environment": {"kernel": "6.12.1"}})}
+    )
+    monkeypatch.setattr("hardcost.library.price.shipped_lists", lambda: (other,))
+    (found,) = _priced("-w /etc/shadow -p wa", kernel="6.12")
+    assert (found.kernels, found.why) == ((), "it is known for Linux 6.1 only")
+
+
+def test_several_rules_in_one_argument_have_a_price_each() -> None:
+    found = _priced("-w /etc/shadow -p wa\n-w /etc/group -p wa")
+    assert [one.control for one in found] == ["-w /etc/shadow -p wa", "-w /etc/group -p wa"]
+
+
+def test_an_option_has_the_price_of_what_does_the_same() -> None:
+    (found,) = _priced("SLUB_DEBUG_ON")
+    assert found.uses == "slub_debug=FZPU"
+    assert found.measure == "hardcost bill --boot slub_debug=FZPU"
+
+
+def test_what_is_in_no_list_says_how_to_measure_it() -> None:
+    (found,) = _priced("kernel.pid_max=4194304")
+    assert found.kernels == ()
+    assert found.measure == "hardcost bill kernel.pid_max=4194304"
+    assert found.why is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("init_on_aloc=1", "init_on_alloc=1"),
+        ("seliux", "selinux"),
+        ("", "--search"),
+        ("\x1b[31m", "--search"),
+        ("kernel.x", "--search"),
+        ("kernel.kptr_restrct=1", "kernel.kptr_restrict=1"),
+        ("KERNEL.KPTR_RESTRICT=1", "kernel.kptr_restrict=1"),
+        ("iommu.strict=maybe", "iommu.strict=1"),
+        ("CONFIG_pti", "--search"),
+    ],
+)
+def test_an_unknown_name_proposes_near_ones(text: str, hint: str) -> None:
+    with pytest.raises(InputError, match="there is no setting") as caught:
+        _priced(text)
+    assert hint in str(caught.value.problems[0].hint)
+
+
+@pytest.mark.parametrize("text", ["-w /etc/shadow -p q", "-a always,exit -S nosuch"])
+def test_a_rule_that_can_not_be_loaded_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        _priced(text)
+
+
+def test_no_line_of_an_argument_becomes_one_of_ours() -> None:
+    with pytest.raises(InputError) as caught:
+        _priced("x\nerror: forged")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_rule_whose_cost_is_not_predicted_is_not_called_free() -> None:
+    (found,) = _priced("-a always,task")
+    assert (found.kernels, found.why) == ((), "what such a rule costs is not predicted")
+
+
+def test_what_one_product_lacks_another_may_have() -> None:
+    assert _priced("audit_rules_session_events_btmp")
+
+
+def test_a_number_of_several_benchmarks_is_refused() -> None:
+    with pytest.raises(InputError, match="CIS benchmarks"):
+        _priced("1.5.2")
+
+
+def test_nothing_named_is_refused() -> None:
+    with pytest.raises(InputError, match="no control is named"):
+        _priced()
+
+
+def test_a_kernel_without_a_list_is_refused_with_those_that_have_one() -> None:
+    with pytest.raises(InputError, match=r"no prices of Linux 2\.6") as caught:
+        _priced("nopti", kernel="2.6")
+    for one in shipped_lists():
+        assert one.version in str(caught.value.problems[0].hint)
+
+
+def test_a_search_finds_words_in_names_and_in_what_is_protected() -> None:
+    found = {one.name for one in search("ptrace")}
+    assert "kernel.yama.ptrace_scope=3" in found
+    assert search("no such word") == ()
+
+
+@pytest.mark.parametrize(
+    ("control", "said"),
+    [
+        (BootParameter("init_on_free=1"), "adds up to 19.6% (access; Linux 6.1)"),
+        (Sysctl("kernel.sysrq", "0"), "adds nothing (Linux 6.1)"),
+        (BootParameter("nosmt"), ""),
+    ],
+)
+def test_a_price_in_short_is_the_largest_share(control: Control, said: str) -> None:
+    assert price_in_short(control) == said
+
+
+def test_a_price_of_a_list_has_its_base_and_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    planted = LIST.model_copy(
+        update={"prices": (LIST.prices[0].model_copy(update={"control": "init_on_free=1"}),)}
+    )
+    monkeypatch.setattr("hardcost.library.price.shipped_lists", lambda: (planted,))
+    (found,) = _priced("init_on_free=1")
+    (kernel,) = found.kernels
+    (call,) = kernel.calls
+    assert (call.metric, call.cost, call.base, kernel.free) == ("open", 12.5, 5512.0, 1)

@@ -1,0 +1,66 @@
+"""Price lists are built of what was measured, on a machine that computes its answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import hardcost
+from hardcost.errors import InputError
+from hardcost.library.measurement import Measuring
+from hardcost.library.pricelist import PriceListRequest, build_list, preview_list
+from hardcost.prices.price_list import PriceList, read, written
+
+CALLS = hardcost.workloads_of("syscalls calls=null+open")
+
+
+def _built(store: Path, *controls: str) -> PriceList:
+    how = Measuring(machine="fake", jobs=1, store=store, workloads=CALLS)
+    return build_list(PriceListRequest(controls, how=how))
+
+
+def test_what_a_control_adds_is_its_price(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = {"init_on_alloc=0": -90, "init_on_free=1": 500}
+    monkeypatch.setattr("tests.fakes.guest._WORDS", words)
+    found = _built(tmp_path / "s", "init_on_alloc=1", "init_on_free=1", "slab_nomerge")
+    by_name = {one.control: one for one in found.prices}
+    assert by_name["slab_nomerge"].costs == {}
+    assert by_name["init_on_free=1"].without is None
+    added = by_name["init_on_free=1"].costs["syscalls calls=null+open"]
+    assert added == {"null": (500.0, 500.0, 500.0), "open": (500.0, 497.0, 503.0)}
+    # Every guest has this one anyway: what switches it off saves as much as it adds.
+    assert by_name["init_on_alloc=1"].without == "init_on_alloc=0"
+    saved = by_name["init_on_alloc=1"].costs["syscalls calls=null+open"]
+    assert saved == {"null": (90.0, 90.0, 90.0), "open": (90.0, 87.0, 93.0)}
+    assert found.head.base["syscalls calls=null+open"] == {"null": 200.0, "open": 1500.0}
+    assert read(written(found).encode(), f"{found.name}.jsonl") == found
+
+
+def test_a_control_that_the_kernel_refuses_has_no_price(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.fakes.guest._UNKNOWN", "slab_nomerge")
+    found = _built(tmp_path / "s", "slab_nomerge", "init_on_free=1")
+    refused, _ = found.prices
+    assert refused.control == "slab_nomerge"
+    assert refused.why is not None
+    assert "does not know it" in refused.why
+
+
+def test_a_list_measures_every_control_but_the_modules(tmp_path: Path) -> None:
+    how = Measuring(machine="fake", store=tmp_path / "s", workloads=CALLS)
+    plan = preview_list(PriceListRequest(how=how)).plan
+    names = {str(one.role) for one in plan.configurations}
+    assert {"none", "init_on_alloc=1", "kernel.yama.ptrace_scope=1"} <= names
+    assert not any(name.startswith("lsm=") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("init_on_aloc=1", "init_on_alloc=1"), ("kpti", "it is for arm64"), ("STRICT_DEVMEM=y", "")],
+)
+def test_what_can_not_be_measured_is_refused(name: str, hint: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="can be measured by itself") as caught:
+        _built(tmp_path / "s", name)
+    assert hint in str(caught.value.problems[0].hint)

@@ -1,0 +1,131 @@
+"""The price of a control in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hardcost.model.finding.price import CallPrice, ControlPrice, KernelPrice
+from hardcost.model.workload import Workload
+from hardcost.show.prices import SHOWN, answer_of, words_of
+
+
+def call(metric: str, cost: float, base: float = 1000.0, first: float | None = None) -> CallPrice:
+    return CallPrice(
+        workload=Workload("syscalls"),
+        metric=metric,
+        unit="insn/op",
+        base=base,
+        cost=cost,
+        low=cost,
+        high=cost,
+        first=first,
+    )
+
+
+def on(kernel: str, *calls: CallPrice, free: int = 30) -> KernelPrice:
+    return KernelPrice(
+        kernel=kernel,
+        known="measured",
+        calls=calls,
+        free=free,
+        against="a small guest",
+        date="2026-12-01",
+    )
+
+
+ONE = ControlPrice(
+    control="a=1",
+    what="boot parameter",
+    protects="Clears it.",
+    demanded_by=("A", "B", "C", "D", "E"),
+    kernels=(on("6.1.0-57-amd64", call("open", 50.0)), on("6.12.1-amd64", call("fork", -20.0))),
+    measure="hardcost bill --boot a=1",
+)
+
+
+def test_a_price_has_a_column_for_each_kernel() -> None:
+    said = words_of(ONE)
+    assert said.title == "a=1, boot parameter: adds up to 5.0% to a call (open)"
+    assert said.about == ("Clears it.", "Asked for by A; B; C; D and 1 more.")
+    assert said.rows == (
+        ("adds to", "Linux 6.1", "Linux 6.12"),
+        ("open", "+50 (+5.0%)", "0"),
+        ("fork", "0", "-20 (-2.0%)"),
+    )
+    assert said.known[0] == "Nothing to 30 other calls."
+    assert "which are not time" in said.known[2]
+    assert said.known[-1] == "To measure it on your kernel: hardcost bill --boot a=1"
+
+
+def test_what_costs_nothing_is_called_free() -> None:
+    free = replace(ONE, kernels=(on("6.1.0-57-amd64"), on("6.12.1-amd64")))
+    assert answer_of(free) == "free, it adds nothing to any of 30 calls"
+    refusing = replace(ONE, kernels=(on("6.1.0", call("userns", -990.0)),))
+    assert answer_of(refusing) == (
+        "free, it adds nothing to any of 31 calls, but userns can fail with it"
+    )
+    assert any("userns takes so much less" in line for line in words_of(refusing).known)
+
+
+def test_a_cost_that_no_count_shows_is_not_known() -> None:
+    unknown = replace(
+        ONE,
+        uncounted="its cost is in threads: a lower bound",
+        kernels=(on("6.1.0", call("x", -3)),),
+    )
+    assert answer_of(unknown) == "cost not known, its cost is in threads"
+    said = words_of(unknown)
+    assert said.rows == ()
+    assert not any("Measured" in line or "Caution" in line for line in said.known)
+    bounded = words_of(replace(unknown, kernels=ONE.kernels))
+    assert bounded.title == (
+        "a=1, boot parameter: adds up to 5.0% to a call (open), and more that no count shows"
+    )
+    assert "Caution: its cost is in threads: a lower bound." in bounded.known
+
+
+def test_what_has_no_price_says_why() -> None:
+    assert answer_of(replace(ONE, why="it is for arm64", kernels=())) == (
+        "no price, it is for arm64"
+    )
+    lacking = KernelPrice(kernel="6.1.0", known=None, why="the kernel has none")
+    assert answer_of(replace(ONE, kernels=(lacking,))) == "no price, the kernel has none"
+
+
+def test_a_kernel_without_a_price_is_said_beside_one_that_has_it() -> None:
+    lacking = KernelPrice(kernel="6.1.0", known=None, why="the kernel has none")
+    said = words_of(replace(ONE, kernels=(lacking, ONE.kernels[1])))
+    assert said.rows[0] == ("adds to", "Linux 6.12")
+    assert "No price on Linux 6.1: the kernel has none." in said.known
+
+
+def test_only_the_dearest_calls_are_shown_unless_all_are_asked_for() -> None:
+    many = replace(ONE, kernels=(on("6.1.0", *(call(f"c{n}", n + 1.0) for n in range(20))),))
+    assert len(words_of(many).rows) == SHOWN + 1
+    assert words_of(many).known[0] == "8 more calls by up to 0.8% (--all shows them)."
+    assert len(words_of(many, whole=True).rows) == 21
+
+
+def test_a_default_names_what_switched_it_off() -> None:
+    default = replace(ONE.kernels[0], without="a=0")
+    said = words_of(replace(ONE, kernels=(default,), default="kernel"))
+    assert "The kernel's default: every system has it already." in said.about
+    assert any("Measured: what a=0 saves" in line for line in said.known)
+
+
+def test_a_rule_has_a_column_for_what_the_first_one_costs() -> None:
+    rule = replace(
+        ONE, kernels=(replace(on("6.1.0", call("open", 3.25, first=1578.0)), known="predicted"),)
+    )
+    said = words_of(rule)
+    assert said.rows == (
+        ("adds to", "Linux 6.1", "the first rule"),
+        ("open", "+3.2 (+0.3%)", "+1,578"),
+    )
+    assert said.known[1].startswith("Predicted, from constants measured on Linux 6.1.0")
+
+
+def test_a_part_that_was_not_measured_is_named() -> None:
+    part = replace(ONE.kernels[0], missing={"syscalls-more": "the guest died"})
+    said = words_of(replace(ONE, kernels=(part,)))
+    assert "Not known on Linux 6.1: syscalls-more: the guest died." in said.known
