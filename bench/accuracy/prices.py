@@ -1,0 +1,152 @@
+"""Do the prices that come with hardcost come out again, and are they what bills say?
+
+    python -m bench.accuracy.prices again --share 0.1 --seed 1
+    python -m bench.accuracy.prices bills --number 10 --seed 1
+    python -m bench.accuracy.prices speed --number 50 --seed 1
+
+`again` draws a share of the controls of each list of Debian 12's kernel and measures them again. It
+exits with 1 if a price is another; where kernel, QEMU or probe are others than the list's, it says
+so, and a difference is no fault. `bills` draws controls that cost something, bills each, and
+exits with 1 if what it costs alone on a call of `syscalls` is not the price, or does not lie in its
+interval. `speed` asks for drawn names and prints what `hardcost price` takes, in processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import statistics
+import subprocess  # noqa: TID251  (a bench starts hardcost as a shell does)
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from hardcost.library.price import PriceRequest, names, price
+from hardcost.prices.price_list import ListedPrice, PriceList, read, shipped_lists
+from hardcost.profiles import benchmark_ids
+
+_COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
+_VERSION = "6.1"
+_CALLS = "syscalls"
+
+
+def main() -> int:
+    """Carry out one of the checks, and return the exit status."""
+    parser = argparse.ArgumentParser(description="The price lists, checked.")
+    parser.add_argument("check", choices=["again", "bills", "speed"])
+    parser.add_argument("--share", type=float, default=0.1)
+    parser.add_argument("--number", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    chosen = parser.parse_args()
+    drawn = random.Random(chosen.seed)  # noqa: S311  (a draw that repeats)
+    if chosen.check == "again":
+        faults = sum(measured_again(one, chosen.share, drawn) for one in _lists())
+    elif chosen.check == "bills":
+        faults = sum(billed(one, chosen.number, drawn) for one in _lists()[:1])
+    else:
+        faults = 0
+        time_answers(chosen.number, drawn)
+    return int(faults > 0)
+
+
+def _lists() -> list[PriceList]:
+    return [one for one in shipped_lists() if one.version == _VERSION]
+
+
+def measured_again(before: PriceList, share: float, drawn: random.Random) -> int:
+    """Measure a share of a list's controls; return how many have another price."""
+    every = [one.control for one in before.prices]
+    chosen = sorted(drawn.sample(every, max(1, round(share * len(every)))))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "again.jsonl"
+        _run("pricelist", "build", *chosen, "-o", str(file), "--store", f"{folder}/store")
+        now = read(file.read_bytes(), file.name)
+    if (before.head.environment, before.head.programs) != (now.head.environment, now.head.programs):
+        print(f"another machine than the list's: {now.head.environment}")
+    faults = 0
+    for name in chosen:
+        ours, theirs = (_values(one.price_of(name)) for one in (now, before))
+        faults += ours != theirs
+        print(f"{'the same' if ours == theirs else 'ANOTHER':8}  {len(ours):3} costs  {name}")
+    print(
+        f"{before.name}: {len(chosen)} of {len(every)} measured again, {faults} with another price"
+    )
+    return faults
+
+
+def _values(one: ListedPrice | None) -> dict[tuple[str, str], float]:
+    """Return a price's costs without their intervals, which placebos of another set may widen."""
+    if one is None:
+        return {}
+    return {(workload, metric): one.costs[workload][metric][0] for workload, metric in one.metrics}
+
+
+def billed(prices: PriceList, number: int, drawn: random.Random) -> int:
+    """Bill controls that cost something; return how many prices are not what their bills say."""
+    costly = [one for one in prices.prices if _CALLS in one.costs and one.without is None]
+    faults = 0
+    for one in drawn.sample(costly, min(number, len(costly))):
+        words = ["--boot", one.control] if "." not in one.control.partition("=")[0] else []
+        named = [] if words else [one.control]
+        bill = json.loads(
+            _run(
+                "bill",
+                *named,
+                *words,
+                "--method",
+                "single",
+                "--workload",
+                _CALLS,
+                "--format",
+                "json",
+            )
+        )
+        alone = {item["metric"]: item["alone"] for item in bill["items"]}
+        known = {metric: cost for metric, cost in one.costs[_CALLS].items() if metric in alone}
+        off = [
+            f"{metric} {low:g} to {high:g}, alone {alone[metric]:g}"
+            for metric, (_, low, high) in known.items()
+            if not low <= alone[metric] <= high
+        ]
+        faults += bool(off)
+        below = len(one.costs[_CALLS]) - len(known)  # not distinguishable in the bill
+        print(f"{one.control}: {len(known) - len(off)} agree, {below} below; {'; '.join(off)}")
+    return faults
+
+
+def time_answers(number: int, drawn: random.Random) -> None:
+    """Print what answers to drawn names take."""
+    every = [*names(), *(one for it in benchmark_ids.PRODUCTS for one in _named(it))]
+    took = []
+    for name in drawn.sample(every, number):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        _run("price", name)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    print(f"{number} answers: median {statistics.median(took):.2f} s, longest {max(took):.2f} s")
+
+
+def _named(product: str) -> Iterator[str]:
+    """Yield the names of a product's controls that `price` takes as they stand."""
+    for name in benchmark_ids.controls(product):
+        asked = f"{product}:{name}" if name[0].isdigit() else name
+        if price(PriceRequest((asked,))).controls:
+            yield asked
+
+
+def _run(*words: str) -> str:
+    done = subprocess.run([*_COMMAND, *words], check=False, capture_output=True, text=True)  # noqa: S603
+    if done.returncode not in {0, 3}:
+        raise SystemExit(f"hardcost {_said(words)}: {done.stderr}")
+    return done.stdout
+
+
+def _said(words: Sequence[str]) -> str:
+    return " ".join(words)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
