@@ -24,9 +24,11 @@ main()
 """
 
 
-def faulty(cache: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def faulty(
+    cache: Path, *words: str, source: str = FAULTY, **environment: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", FAULTY, *words],
+        [sys.executable, "-c", source, *words],
         env={**os.environ, "HARDCOST_CACHE": str(cache), **environment},
         capture_output=True,
         text=True,
@@ -91,3 +93,17 @@ def test_want_of_memory_is_no_answer_wherever_it_strikes(tmp_path: Path, mebibyt
     assert ended.returncode == 3
     assert "error: there is not enough memory" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+LIMIT = "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 40, 1 << 40))\n"
+"""More than is asked for: memory is bounded, and does not lack."""
+
+
+@pytest.mark.parametrize(("bounded", "status"), [(LIMIT, 3), ("", 70)])
+def test_a_fault_of_the_interpreter_is_want_of_memory_where_that_is_bounded(
+    tmp_path: Path, bounded: str, status: int
+) -> None:
+    source = bounded + FAULTY.replace("RuntimeError", "SystemError")
+    ended = faulty(tmp_path / "cache", "list", "studies", source=source)
+    assert ended.returncode == status
+    assert ("not enough memory" in ended.stderr) == bool(bounded)

@@ -59,10 +59,15 @@ def _is_relative_path(word: str) -> bool:
 
 
 def is_want_of_memory(error: BaseException) -> bool:
-    """Say whether there was no memory, or no room for a library, at the bottom of an error."""
+    """Say whether there was no memory, or no room for a library, at the bottom of an error.
+
+    Where memory is bounded, Python at times raises a SystemError for want of it.
+    """
     below = error.__cause__ or error.__context__
     if isinstance(error, ImportError):
         found = any(sign in str(error).lower() for sign in _SIGNS)
+    elif isinstance(error, SystemError):
+        found = _is_memory_bounded()
     else:
         found = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
     return found or (below is not None and is_want_of_memory(below))
@@ -74,9 +79,13 @@ def guard_libraries() -> None:
     Without memory, OpenBLAS ends the process with status 1, which no handler sees, sends it SIGINT,
     as Ctrl-C does, or asks for memory without end. An import then raises a MemoryError instead.
     """
-    kinds = (resource.RLIMIT_AS, resource.RLIMIT_DATA)
-    if any(resource.getrlimit(kind)[0] != resource.RLIM_INFINITY for kind in kinds):
+    if _is_memory_bounded():
         sys.meta_path.insert(0, _TriedApart())
+
+
+def _is_memory_bounded() -> bool:
+    kinds = (resource.RLIMIT_AS, resource.RLIMIT_DATA)
+    return any(resource.getrlimit(kind)[0] != resource.RLIM_INFINITY for kind in kinds)
 
 
 class _TriedApart(MetaPathFinder):
