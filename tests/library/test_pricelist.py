@@ -11,6 +11,8 @@ from hardcost.errors import InputError
 from hardcost.library.measurement import Measuring
 from hardcost.library.pricelist import PriceListRequest, build_list, preview_list
 from hardcost.prices.price_list import PriceList, read, written
+from hardcost.protocol.boot import KernelRecipe, Relations, Unmet
+from tests.fakes.machine import FakeMachine
 
 CALLS = hardcost.workloads_of("syscalls calls=null+open")
 
@@ -54,6 +56,36 @@ def test_a_list_measures_every_control_but_the_modules(tmp_path: Path) -> None:
     names = {str(one.role) for one in plan.configurations}
     assert {"none", "init_on_alloc=1", "kernel.yama.ptrace_scope=1"} <= names
     assert not any(name.startswith("lsm=") for name in names)
+
+
+def test_kernel_options_are_measured_by_what_kconfig_sets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that the base has is measured without it; one that can't be set says why."""
+
+    def relations(_: object, recipe: KernelRecipe) -> Relations:
+        ((name, value),) = options = recipe.options
+        if name == "DRM_LEGACY" and value == "y":
+            return Relations((), (), (Unmet(name, value, "n", "it depends on DRM"),), {})
+        if value == ("y" if name == "SECURITY" else "n"):
+            return Relations((), options, (), {})
+        return Relations(options, (), (), {})
+
+    monkeypatch.setattr(FakeMachine, "relations", relations)
+    found = _built(tmp_path / "s", "SECURITY=y", "DEBUG_LIST=y", "DRM_LEGACY=n", "KSM=n")
+    by_name = {one.control: one for one in found.prices}
+    assert by_name["DEBUG_LIST=y"].without is None
+    assert by_name["SECURITY=y"].without == "SECURITY=n"
+    assert by_name["KSM=n"].without == "KSM=y"
+    assert by_name["DRM_LEGACY=n"].why is not None
+    assert "DRM_LEGACY=y can't be set" in by_name["DRM_LEGACY=n"].why
+    assert "it depends on DRM" in by_name["DRM_LEGACY=n"].why
+    assert "without hardening" in found.head.against
+
+
+def test_a_list_is_of_one_kind(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="can't be in one list"):
+        _built(tmp_path / "s", "init_on_free=1", "DEBUG_LIST=y")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Callable
 from importlib import import_module
 from importlib.abc import MetaPathFinder
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NoReturn
 
@@ -223,6 +222,8 @@ def _keep_log(text: str) -> Path | None:
 
 
 def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  (it takes long)
+
     try:
         return version("hardcost")
     except PackageNotFoundError:

@@ -11,8 +11,6 @@ from functools import cache
 from auditrules.read.rule_text import is_rule
 from hardcost.controls.control import Control, Profile
 from hardcost.errors import InputError
-from hardcost.library.price_rule import price_of_rule, rules_of
-from hardcost.mechanisms.audit import AuditRule
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.kconfig import KernelOption
 from hardcost.mechanisms.lsm import Lsm
@@ -28,7 +26,7 @@ from hardcost.model.request import CheckedRequest
 from hardcost.model.workload import workload_of
 from hardcost.prices.listed import ListedControl, listed
 from hardcost.prices.price_list import ListedPrice, PriceList, shipped_lists
-from hardcost.profiles import benchmark_ids, catalogue
+from hardcost.profiles import benchmark_ids
 from hardcost.profiles.kernel import defaults
 from hardcost.units import join_in_prose, visible
 
@@ -149,10 +147,14 @@ def _priced(
     """
     known = () if is_rule(text) else _listed(text)
     if is_rule(text):
-        yield from map(price_of_rule, rules_of(text))
+        from hardcost.library import price_rule  # noqa: PLC0415  (settings don't need it)
+
+        yield from map(price_rule.price_of_rule, price_rule.rules_of(text))
     elif known:
         yield from (price_of_listed(one, lists) for one in known)
     elif benchmark_ids.is_name(text):
+        from hardcost.profiles import catalogue  # noqa: PLC0415  (as above)
+
         required = catalogue.load(text)
         notes.update(dict.fromkeys((required.title, *required.notes)))
         for control in required.controls:
@@ -220,8 +222,12 @@ def _named(wanted: str, *, options_only: bool = False) -> tuple[ListedControl, .
 
 def price_of_control(control: Control, lists: Sequence[PriceList]) -> ControlPrice:
     """Return the price of a control, listed or not."""
-    if isinstance(control, AuditRule):
-        return price_of_rule(control)
+    if control.mechanism == "audit":
+        from hardcost.library.price_rule import price_of_rule  # noqa: PLC0415  (as in `_priced`)
+        from hardcost.mechanisms.audit import AuditRule  # noqa: PLC0415  (as above)
+
+        if isinstance(control, AuditRule):
+            return price_of_rule(control)
     known = next((one for one in listed() if one.name == control.name), None)
     of = known or ListedControl(control.name, control.noun, control)
     return price_of_listed(of, lists)

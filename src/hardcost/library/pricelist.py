@@ -2,6 +2,9 @@
 
 A list is made of the finding of a study with a configuration for each control, which is saved as
 any run is. So it is resumed, spread over workers and shown again as other runs are.
+
+There are lists of three kinds, by what the controls are added to: a small guest, a whole one for
+security modules, and for kernel options a kernel that is built without hardening.
 """
 
 from __future__ import annotations
@@ -10,14 +13,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Literal
 
 from hardcost.controls.configuration import Configuration
+from hardcost.controls.control import Control
 from hardcost.errors import InputError, MachineError
 from hardcost.instruments.insn import INSN
 from hardcost.library import run
-from hardcost.library.measurement import Foreseen, Measuring
+from hardcost.library.measurement import Foreseen, Measuring, PlannedRun
 from hardcost.library.run import RunRequest
-from hardcost.measure.monitor import Monitor
+from hardcost.measure.monitor import Monitor, Silent
+from hardcost.mechanisms.kconfig import Kernel, KernelOption
 from hardcost.mechanisms.lsm import Lsm
 from hardcost.model.finding.cell import Cell
 from hardcost.model.finding.study import StudyFinding
@@ -26,6 +32,7 @@ from hardcost.model.role import Named
 from hardcost.model.workload import Workload
 from hardcost.prices.listed import ListedControl, listed, measurable
 from hardcost.prices.price_list import ByMetric, CostInterval, ListedPrice, ListHead, PriceList
+from hardcost.protocol.boot import Boot, KernelRecipe
 from hardcost.study.model import Study
 from hardcost.supply.cache.cache import file_digest
 from hardcost.supply.programs import program_path
@@ -35,31 +42,43 @@ WORKLOADS = (Workload("syscalls"), Workload("syscalls-more"))
 """The workloads of a list, unless others are chosen."""
 
 _NONE = "none"
-_GUEST = "a small guest of Debian's kernel with its defaults"
-_WHOLE = "a Debian guest without a security module"
+
+ListKind = Literal["settings", "modules", "options"]
+"""What a list is about: boot parameters and sysctls, security modules, or kernel options."""
+
+_AGAINST = {
+    "settings": "a small guest of Debian's kernel with its defaults",
+    "modules": "a Debian guest without a security module",
+    "options": "a small kernel that is built without hardening",
+}
+_BASES: dict[ListKind, tuple[Control, ...]] = {
+    "settings": (),
+    "modules": (Lsm("none"),),
+    "options": (Kernel(),),
+}
+_SWITCHED = {"y": "n", "n": "y"}
 
 
 @dataclass(frozen=True)
 class PriceListRequest(CheckedRequest):
-    """A request to measure the controls of a list, by their names.
+    """A request to measure controls by their names; without names, all of a kind.
 
-    Without names all are measured but the security modules, which need a whole Debian guest. They
-    are priced in a list of their own: in one list, all are added to the same guest.
+    A list is of one kind, since all its controls are added to the same guest.
     """
 
     controls: tuple[str, ...] = ()
     _: KW_ONLY
+    kind: ListKind = "settings"
     how: Measuring = field(default_factory=Measuring)
 
     def chosen(self) -> tuple[ListedControl, ...]:
         """Return the controls, in the order of the catalogue.
 
         Raises:
-            InputError: There is none of a name, or it can't be measured by itself.
+            InputError: There is none of a name, it can't be measured by itself, or they are of
+                several kinds.
         """
         known = {one.name: one for one in measurable()}
-        if not self.controls:
-            return tuple(one for one in known.values() if not _is_whole(one))
         for name in self.controls:
             if name not in known:
                 why = next((one.why for one in listed() if one.name == name), None)
@@ -67,11 +86,23 @@ class PriceListRequest(CheckedRequest):
                     f"there is no control '{name}' that can be measured by itself",
                     hint=why or meant(name, tuple(known), "controls"),
                 )
-        return tuple(one for name, one in known.items() if name in self.controls)
+        if not self.controls:
+            return tuple(one for one in known.values() if _kind(one) == self.kind)
+        found = tuple(one for name, one in known.items() if name in self.controls)
+        other = next((one for one in found if _kind(one) != _kind(found[0])), None)
+        if other is not None:
+            raise InputError(
+                f"{found[0].name} and {other.name} can't be in one list: one is a {found[0].kind},"
+                f" the other a {other.kind}",
+                hint="they are not added to the same guest; make two lists",
+            )
+        return found
 
 
-def _is_whole(one: ListedControl) -> bool:
-    return one.measured is not None and one.measured.whole_system
+def _kind(one: ListedControl) -> ListKind:
+    if one.measured is None or isinstance(one.measured, KernelOption):
+        return "options"
+    return "modules" if one.measured.whole_system else "settings"
 
 
 def build_list(request: PriceListRequest, monitor: Monitor | None = None) -> PriceList:
@@ -84,8 +115,10 @@ def build_list(request: PriceListRequest, monitor: Monitor | None = None) -> Pri
         HardcostError: Something is wrong with the input, the machine or the store.
     """
     PriceListRequest.expect(request)
-    found = run.run(_run_request(request), monitor)
-    return _list_of(found, request)
+    monitor = monitor or Silent()
+    chosen = _as_measured(request, monitor)
+    found = run.run(_run_request(request, chosen), monitor)
+    return _list_of(found, chosen)
 
 
 def preview_list(request: PriceListRequest, monitor: Monitor | None = None) -> Foreseen:
@@ -94,21 +127,29 @@ def preview_list(request: PriceListRequest, monitor: Monitor | None = None) -> F
     Raises:
         HardcostError: Something is wrong with the input, the machine or the store.
     """
-    return run.preview(_run_request(request), monitor)
+    monitor = monitor or Silent()
+    return run.preview(_run_request(request, _as_measured(request, monitor)), monitor)
 
 
-def _run_request(request: PriceListRequest) -> RunRequest:
+def _run_request(request: PriceListRequest, chosen: Sequence[ListedControl]) -> RunRequest:
     how = request.how
     return RunRequest(
-        _study(request.chosen()),
+        _study(chosen),
         how=replace(how, instrument=INSN.name, workloads=how.workloads or WORKLOADS),
     )
 
 
 def _study(controls: Sequence[ListedControl]) -> Study:
-    """Return the study that has a configuration for each control, and one without any."""
-    base = (Lsm("none"),) if any(map(_is_whole, controls)) else ()
-    measured = tuple((one.name, one.measured) for one in controls if one.measured is not None)
+    """Return the study that has a configuration for each control, and one without any.
+
+    Raises:
+        InputError: None of the controls can be measured.
+    """
+    measured = [(one.name, one.measured) for one in controls if one.measured is not None]
+    if not measured:
+        why = "; ".join(one.why for one in controls if one.why is not None)
+        raise InputError("nothing of this can be measured", hint=why)
+    base = _BASES[_kind(controls[0])]
     return Study(
         name="prices",
         title="the price of each control by itself",
@@ -126,9 +167,46 @@ def _study(controls: Sequence[ListedControl]) -> Study:
     )
 
 
-def _list_of(found: StudyFinding, request: PriceListRequest) -> PriceList:
-    """Return the list that a finding makes."""
-    controls = request.chosen()
+def _as_measured(request: PriceListRequest, monitor: Monitor) -> tuple[ListedControl, ...]:
+    """Return the controls as they can be measured.
+
+    A kernel option that the base has already is measured by the kernel without it. One that Kconfig
+    does not set on that base has the reason.
+
+    Raises:
+        HardcostError: Something is wrong with the input or the machine.
+    """
+    chosen = request.chosen()
+    if _kind(chosen[0]) != "options":
+        return chosen
+    planned = run.planned(_run_request(request, chosen), monitor)
+    planned.machine.fetch((Boot(kernel=_recipe()),), monitor.note)
+    monitor.note("asking Kconfig which options it sets in the base configuration …")
+    return tuple(_on_base(one, planned) for one in chosen)
+
+
+def _on_base(one: ListedControl, planned: PlannedRun) -> ListedControl:
+    option = one.control
+    if not isinstance(option, KernelOption):
+        return one
+    found = planned.machine.relations(_recipe(option))
+    if found.already:
+        option = KernelOption(option.option, _SWITCHED[option.value])
+        one = replace(one, without=option)
+        found = planned.machine.relations(_recipe(option))
+    if found.effective:
+        return one
+    why = f"{option.name} can't be set on the kernel that is built: {found.unmet[0].why}"
+    return replace(one, without=None, why=why)
+
+
+def _recipe(*options: KernelOption) -> KernelRecipe:
+    each = tuple((one.option, one.value) for one in options)
+    return KernelRecipe(Kernel.base, each, tolerant=True, patches=())
+
+
+def _list_of(found: StudyFinding, controls: Sequence[ListedControl]) -> PriceList:
+    """Return the list of controls that a finding makes."""
     cells: defaultdict[str, list[Cell]] = defaultdict(list)
     for cell in found.cells:
         cells[str(cell.configuration)].append(cell)
@@ -149,7 +227,7 @@ def _list_of(found: StudyFinding, request: PriceListRequest) -> PriceList:
             instrument=found.instrument,
             unit=cells[_NONE][0].unit,
             date=datetime.now(UTC).date().isoformat(),
-            against=_WHOLE if any(map(_is_whole, controls)) else _GUEST,
+            against=_AGAINST[_kind(controls[0])],
             trials=len(measured),
             base=_by_metric((one, one.value) for one in cells[_NONE]),
             least=_by_metric((one, bounds[one.workload, one.metric]) for one in cells[_NONE]),
@@ -186,6 +264,8 @@ def _price(
     control: ListedControl, cells: Sequence[Cell], failed: dict[str, str], bounds: Bounds
 ) -> ListedPrice:
     without = None if control.without is None else control.without.name
+    if control.why is not None:
+        return ListedPrice(control=control.name, why=control.why)
     if not cells:
         why = "; ".join(dict.fromkeys(failed.values())) or "its trials failed"
         return ListedPrice(control=control.name, without=without, why=why)

@@ -71,6 +71,15 @@ def preview(request: RunRequest, monitor: Monitor | None = None) -> Foreseen:
     return _Asked(request, monitor or Silent()).plan_run().preview()
 
 
+def planned(request: RunRequest, monitor: Monitor) -> PlannedRun:
+    """Return a study's plan on the machine where it is to be measured.
+
+    Raises:
+        HardcostError: The request is wrong, or the machine can't measure so.
+    """
+    return _Asked(request, monitor).plan_run()
+
+
 @dataclass(frozen=True)
 class _Asked:
     """A study that is to be run."""

@@ -1,7 +1,7 @@
 """The controls that the price list is about: those of the catalogue and of benchmarks.
 
 Boot parameters, sysctls and security modules are listed as they are, kernel options by what does
-the same without a build. Audit rules are not listed: their cost is predicted.
+the same without a build, where there is that. Audit rules are not listed: their cost is predicted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.profiles import benchmark_ids
 from hardcost.profiles.kernel import options
 from hardcost.profiles.kernel.defaults import default_of
-from hardcost.profiles.kernel.options import BootEntry, CatalogueOption
+from hardcost.profiles.kernel.options import BootEntry
 
 _MODULES = {
     "apparmor": "Confines programs to what their AppArmor profiles allow.",
@@ -47,7 +47,6 @@ _ASKED = {
 
 _LEFT_OUT = "boot parameter that switches a protection off"
 _ELSEWHERE = "it is for {arch}, and only x86-64 is measured"
-_BUILT = "a kernel would have to be built with it, and none has been measured yet"
 _GONE = "Linux 6.1 does not have it: {note}"
 
 
@@ -225,19 +224,15 @@ def _parts() -> Iterator[ListedControl]:
 def _options() -> Iterator[ListedControl]:
     """Yield the kernel options, each with what does the same, or why it has no price."""
     for entry in options.entries():
+        gone, equivalent = entry.status == "gone", options.equivalent_of(entry.option)
         yield ListedControl(
             name=entry.option.name,
             kind=entry.option.noun,
+            control=None if gone or equivalent is not None else entry.option,
             protects=entry.protects,
             severity=entry.severity,
             references=entry.references,
             note=entry.note or entry.equivalence_note,
-            why=_option_lacks_price(entry),
-            equivalent=None if entry.status == "gone" else options.equivalent_of(entry.option),
+            why=_GONE.format(note=entry.note) if gone else None,
+            equivalent=None if gone else equivalent,
         )
-
-
-def _option_lacks_price(entry: CatalogueOption) -> str | None:
-    if entry.status == "gone":
-        return _GONE.format(note=entry.note)
-    return None if options.equivalent_of(entry.option) is not None else _BUILT

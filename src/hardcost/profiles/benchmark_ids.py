@@ -17,7 +17,7 @@ from importlib import resources
 from typing import Any
 
 from hardcost.errors import InputError
-from hardcost.profiles.importers.scap.account import class_of
+from hardcost.profiles.importers.scap.rule_classes import class_of
 
 _FOLDER = "benchmarks"
 PRODUCTS = ("rhel9", "ubuntu2204", "ubuntu2404")

@@ -4,7 +4,6 @@ from hardcost.library.bills.defaults import with_defaults
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.model.finding.bill import Item, Itemised, Total
 from hardcost.model.workload import MetricId
-from hardcost.profiles.kernel.defaults import find_defaults
 from hardcost.show.sentences.answer import answer
 from tests.show.bill_findings import billed
 
@@ -27,7 +26,7 @@ def marked(cost: float) -> Itemised:
         interaction=(),
         controls=WORDS,
     )
-    return with_defaults(bill, find_defaults(tuple(map(BootParameter, WORDS))))
+    return with_defaults(bill, tuple(map(BootParameter, WORDS)))
 
 
 def test_what_another_control_switches_off_is_not_called_free() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -24,6 +24,13 @@ class _BuildOptions:
     """The options of `hardcost pricelist build` alone."""
 
     output: Path = _output_option("FILE", "The file of the list, whose name ends in .jsonl.")
+    kind: Literal["settings", "modules", "options"] = option(
+        "--kind",
+        type=click.Choice(["settings", "modules", "options"]),
+        default="settings",
+        help="What is measured if no CONTROL is named: boot parameters and sysctls, security"
+        " modules, or kernel options.",
+    )
 
 
 @dataclass(frozen=True)
@@ -52,8 +59,9 @@ def build(controls: tuple[str, ...], own: _BuildOptions, shared: MeasuringOption
     """Measure each CONTROL by itself on a kernel, and write the list of their prices.
 
     Without CONTROL, every boot parameter and sysctl of the catalogue and the benchmarks is
-    measured. Security modules need a whole Debian guest, and make a list of their own. A control
-    that the kernel lacks is in the list, with the reason why it has no price.
+    measured. Security modules need a whole Debian guest, and kernel options a kernel that is built
+    for each: these make lists of their own (--kind). A control that the kernel lacks is in the
+    list, with the reason why it has no price.
 
     The run is saved as others are: what was measured before is reused, --resume continues one that
     was interrupted, and --workers spreads it over hosts.
@@ -61,7 +69,8 @@ def build(controls: tuple[str, ...], own: _BuildOptions, shared: MeasuringOption
     \b
     Examples:  hardcost pricelist build -o 6.1.jsonl
                hardcost pricelist build -o 6.12.jsonl --kernel debian:6.12
-               hardcost pricelist build lsm=apparmor lsm=enforcing -o modules.jsonl
+               hardcost pricelist build --kind modules -o modules.jsonl
+               hardcost pricelist build --kind options -o options.jsonl
                hardcost pricelist build init_on_alloc=1 -o one.jsonl --dry-run
     """
     from auditrules.cli import results
@@ -74,7 +83,7 @@ def build(controls: tuple[str, ...], own: _BuildOptions, shared: MeasuringOption
     from hardcost.prices.price_list import written
 
     check_put(own.output, "-o")
-    request = PriceListRequest(controls, how=requests.measuring(shared, INSN.name))
+    request = PriceListRequest(controls, kind=own.kind, how=requests.measuring(shared, INSN.name))
     found = dry_run.call_or_show_plan(build_list, preview_list, request, shared)
     put(own.output, written(found).encode())
     if shared.format == "json":

@@ -22,6 +22,7 @@ from hardcost.measure.monitor import Failed, Monitor
 from hardcost.measure.prepare import boot_of, check_able
 from hardcost.measure.run import Run, TrialResults
 from hardcost.measure.search import Search
+from hardcost.mechanisms.facts import overruled_controls
 from hardcost.mechanisms.kconfig import KernelOption, recipe_of
 from hardcost.model.finding.bill import Bill, Story, Unmeasured
 from hardcost.model.role import Idle, PlaceboRole, Whole
@@ -33,7 +34,7 @@ from hardcost.plan.search import culprits
 from hardcost.plan.search.culprits import Suspects
 from hardcost.plan.search.group_testing import configurations_bound, statement
 from hardcost.plan.search.questions import SearchResult, SearchSettings
-from hardcost.profiles.kernel import defaults, options
+from hardcost.profiles.kernel import options
 from hardcost.protocol.boot import Boot, KernelRecipe
 from hardcost.store.record import Record
 
@@ -233,14 +234,14 @@ def _finding(  # noqa: PLR0913, PLR0917  (what a bill by search is made of)
     profile, plan, found = asked.profile, asked.plan, asked.found
     resolved = drop_indistinguishable(itemise(profile, found.problem, outcome, records), records)
     described = replace(resolved, compared_with=baseline_in_words(profile))
-    known = defaults.find_defaults(profile.controls)
-    itemised = with_defaults(with_accounting(described, profile, plan.instrument), known)
+    accounted = with_accounting(described, profile, plan.instrument)
+    itemised = with_defaults(accounted, profile.controls)
     measured = culprits.plan_of_states(plan, found, [step.on for step in outcome.steps])
     whole = [one for one in records if one.role == Whole()]
     notes = (
         baseline_note(profile),
         *plan.notes,
-        *(why for _, why in known.off),
+        *(why for _, why in overruled_controls(profile.controls)),
         *notes_of(whole),
     )
     return Bill.of(

@@ -28,6 +28,7 @@ from hardcost.measure.monitor import Monitor
 from hardcost.measure.precision import Aim, Settled
 from hardcost.measure.run import Run, environment_of
 from hardcost.mechanisms.audit import audit_rules
+from hardcost.mechanisms.facts import overruled_controls
 from hardcost.model.finding.bill import Advice, Bill
 from hardcost.model.role import AuditOff, Baseline, Whole
 from hardcost.model.workload import Workload
@@ -35,7 +36,6 @@ from hardcost.plan import leave_one_out, placebo
 from hardcost.plan.baseline import baseline_in_words
 from hardcost.plan.factorial import BLOCK_ROUNDS
 from hardcost.plan.plan import Plan
-from hardcost.profiles.kernel import defaults
 from hardcost.profiles.toml_text import pieces
 
 _FIRST_ROUNDS = 2 * BLOCK_ROUNDS  # of a bill with a precision, whose rounds may take long
@@ -190,8 +190,8 @@ def finding(  # noqa: PLR0913, PLR0917  (what a bill is made of)
         audit_off=_BY_STATE if how.running else resolved.audit_off,
         verification=known.verification,
     )
-    by_default = defaults.find_defaults(profile.controls)
-    itemised = with_defaults(with_accounting(described, profile, plan.instrument), by_default)
+    accounted = with_accounting(described, profile, plan.instrument)
+    itemised = with_defaults(accounted, profile.controls)
     notes: tuple[str, ...] = ()
     if plan.instrument == INSN.name and audit_rules(profile.controls):
         constants, notes = prediction.constants_for(run.machine, how, environment_of(whole))
@@ -206,7 +206,7 @@ def finding(  # noqa: PLR0913, PLR0917  (what a bill is made of)
         notes=(
             _baseline_note(against),
             *plan.notes,
-            *(why for _, why in by_default.off),
+            *(why for _, why in overruled_controls(profile.controls)),
             *notes_of(whole),
             *notes,
         ),

@@ -1,9 +1,8 @@
-"""Settings that every system has by default, and settings without effect in a profile."""
+"""Settings that every system has by default."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -14,7 +13,6 @@ from pydantic import BaseModel, ConfigDict
 from hardcost.controls.control import Control
 from hardcost.errors import InputError, Problem
 from hardcost.mechanisms.boot import BootParameter
-from hardcost.mechanisms.facts import overruled_controls
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.toml import read
 
@@ -37,23 +35,6 @@ class _File(BaseModel):
 
     sysctl: tuple[_Default, ...]
     boot: tuple[_Default, ...]
-
-
-@dataclass(frozen=True)
-class Defaults:
-    """Of a profile's controls, by name: whose default each is anyway, and why one does nothing.
-
-    `off` are those that another switches off, each with a sentence that says which does.
-    """
-
-    by: Mapping[str, By | None]
-    off: tuple[tuple[str, str], ...]
-
-
-def find_defaults(controls: Sequence[Control]) -> Defaults:
-    """Return the facts about a profile's controls that are known before they are measured."""
-    by = {one.name: default_of(one, controls) for one in controls}
-    return Defaults(by, overruled_controls(controls))
 
 
 def default_of(control: Control, controls: Sequence[Control]) -> By | None:

@@ -9,7 +9,7 @@ from hardcost.mechanisms.auditd import Auditd
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.model.accounts import Accounted
 from hardcost.profiles import catalogue
-from hardcost.profiles.importers.scap import account
+from hardcost.profiles.importers.scap import rule_classes
 from hardcost.profiles.importers.scap.profile import load_scap_profile
 from tests.profiles.importers.scap.test_rules import OFF, PREFIX, file_of, profile, rule, stream
 
@@ -100,9 +100,9 @@ def test_a_rule_for_another_architecture_is_not_priced(tmp_path: Path) -> None:
 
 
 def test_each_class_has_a_reason_and_rules_and_a_cost_that_is_none_or_unknown() -> None:
-    kinds = [one.kind for one in account.classes()]
+    kinds = [one.kind for one in rule_classes.classes()]
     assert len(kinds) == len(set(kinds)) > 15
-    for one in account.classes():
+    for one in rule_classes.classes():
         assert one.reason
         assert one.rules
         assert one.cost in {"none", "unknown"}
@@ -123,7 +123,7 @@ def test_each_class_has_a_reason_and_rules_and_a_cost_that_is_none_or_unknown() 
     ],
 )
 def test_the_first_class_that_names_a_rule_counts(name: str, kind: str | None) -> None:
-    found = account.class_of(name)
+    found = rule_classes.class_of(name)
     assert (found.kind if found else None) == kind
 
 

@@ -7,6 +7,6 @@ Nothing of a datastream is run; its XML loads no entity and no network.
 - `profile.py`: all controls of a profile
 - `rules.py`: its audit rules; `fix_scripts.py`: follows the scripts that write them
 - `settings.py`: which scripts become sysctls, boot words, mounts and services
-- `account.py`: what became of each rule; classes without cost are in `rule_classes.toml`
+- `account.py`: what became of each rule; `rule_classes.py`: what classes of them have no cost
 - `xml.py`: reads XML, and bounds it
 """

@@ -1,41 +1,20 @@
 """The outcome of each rule of a SCAP profile: priced, without a run-time cost, or not priced.
 
 Every rule that the profile selects is accounted for exactly once. What no control carries out is
-classified by its id; `rule_classes.toml` has the classes and their reasons. What no class names is
-of an unknown kind and not priced: nothing is called free without a reason.
+classified by its id (`rule_classes.py`). What no class names is of an unknown kind and not priced:
+nothing is called free without a reason.
 """
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from fnmatch import translate
-from functools import cache
-from importlib import resources
-from typing import Literal
 
 from hardcost.controls.control import Control
 from hardcost.model.accounts import Accounted, RuleOutcome
 from hardcost.profiles.importers.scap.datastream import BenchmarkRule, Selected
+from hardcost.profiles.importers.scap.rule_classes import class_of
 
-_FILE = "rule_classes.toml"
 _UNKNOWN = "unknown kind"
-
-
-@dataclass(frozen=True)
-class RuleClass:
-    """A class of rules that no control carries out: its name, and what is known of its cost."""
-
-    kind: str
-    cost: Literal["none", "unknown"]
-    reason: str
-    rules: tuple[re.Pattern[str], ...]
-
-    def has(self, rule: str) -> bool:
-        """Say whether a rule belongs to it."""
-        return any(pattern.match(rule) for pattern in self.rules)
 
 
 def account_for(
@@ -51,26 +30,6 @@ def account_for(
             by_rule.setdefault(name, []).append(control)
     return tuple(
         _account_for_rule(rule, by_rule.get(rule.name, ()), left_out) for rule in profile.rules
-    )
-
-
-def class_of(rule: str) -> RuleClass | None:
-    """Return the first class that names a rule, by its id without the content's prefix."""
-    return next((one for one in classes() if one.has(rule)), None)
-
-
-@cache
-def classes() -> tuple[RuleClass, ...]:
-    """Return the classes in the order of precedence."""
-    text = resources.files("hardcost.profiles.importers.scap").joinpath(_FILE).read_text("utf-8")
-    return tuple(
-        RuleClass(
-            one["kind"],
-            one["cost"],
-            one["reason"],
-            tuple(re.compile(translate(pattern)) for pattern in one["rules"]),
-        )
-        for one in tomllib.loads(text)["class"]
     )
 
 
