@@ -40,7 +40,7 @@ def runs(store: Path) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["profiles", "studies", "machines"])
+@pytest.mark.parametrize("kind", ["instruments", "studies", "machines"])
 def test_a_pipe_gets_rows_without_boxes_and_whole(kind: str) -> None:
     rows = json.loads(said("list", kind, "--format", "json"))
     header, *lines = said("list", kind).splitlines()
@@ -65,7 +65,7 @@ def test_a_list_fits_100_columns_and_drops_nothing(kind: str, tmp_path: Path) ->
     lines = said("list", kind, **own).splitlines()
     assert max(map(len, lines)) <= 100
     found = set(" ".join(lines).replace(",", " ").split())
-    dropped = {"parameters", "mechanism"}  # in JSON alone, or shown in other words
+    dropped = {"parameters", "mechanism", "share"}  # in JSON alone, or shown in other words
     texts = [text for row in rows for key, text in row.items() if key not in dropped]
     assert {word for text in texts for word in text.replace(",", " ").split()} <= found
 

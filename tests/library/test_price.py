@@ -190,11 +190,12 @@ def test_a_search_finds_words_in_names_and_in_what_is_protected() -> None:
     [
         (BootParameter("init_on_free=1"), "adds up to 19.6% (access; Linux 6.1)"),
         (Sysctl("kernel.sysrq", "0"), "adds nothing (Linux 6.1)"),
-        (BootParameter("nosmt"), ""),
+        (BootParameter("nosmt"), None),
     ],
 )
-def test_a_price_in_short_is_the_largest_share(control: Control, said: str) -> None:
-    assert price_in_short(control) == said
+def test_a_price_in_short_is_the_largest_share(control: Control, said: str | None) -> None:
+    found = price_in_short(control)
+    assert (None if found is None else found.text) == said
 
 
 def test_a_price_of_a_list_has_its_base_and_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,3 +207,31 @@ def test_a_price_of_a_list_has_its_base_and_what_is_free(monkeypatch: pytest.Mon
     (kernel,) = found.kernels
     (call,) = kernel.calls
     assert (call.metric, call.cost, call.base, kernel.free) == ("open", 12.5, 5512.0, 1)
+
+
+def test_what_programs_do_is_apart_from_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    head, first = LIST.head, LIST.prices[0]
+    planted = LIST.model_copy(
+        update={
+            "head": head.model_copy(
+                update={
+                    "base": {**head.base, "filecopy": {"copy": 5e6}},
+                    "units": {"filecopy": "insn"},
+                }
+            ),
+            "prices": (
+                first.model_copy(
+                    update={
+                        "control": "init_on_free=1",
+                        "costs": {**first.costs, "filecopy": {"copy": (1000.0, 900.0, 1100.0)}},
+                    }
+                ),
+            ),
+        }
+    )
+    monkeypatch.setattr("hardcost.library.price.shipped_lists", lambda: (planted,))
+    (kernel,) = _priced("init_on_free=1")[0].kernels
+    (program,) = kernel.programs
+    assert (program.metric, program.unit, program.base) == ("copy", "insn", 5e6)
+    assert [(call.metric, call.unit) for call in kernel.calls] == [("open", head.unit)]
+    assert kernel.free == 1

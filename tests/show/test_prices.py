@@ -33,6 +33,19 @@ def on(kernel: str, *calls: CallPrice, free: int = 30) -> KernelPrice:
     )
 
 
+def program(share: float, width: float, name: str = "copy") -> CallPrice:
+    low, high = (1e6 * (share + end * width) for end in (-1, 1))
+    return CallPrice(
+        workload=Workload("filecopy"),
+        metric=name,
+        unit="insn",
+        base=1e6,
+        cost=1e6 * share,
+        low=low,
+        high=high,
+    )
+
+
 ONE = ControlPrice(
     control="a=1",
     what="boot parameter",
@@ -65,6 +78,29 @@ def test_what_costs_nothing_is_called_free() -> None:
         "free, it adds nothing to any of 31 calls, but userns can fail with it"
     )
     assert any("userns takes so much less" in line for line in words_of(refusing).known)
+
+
+def test_what_programs_do_has_intervals() -> None:
+    """A kernel whose list has no programs has no number; what may be chance is no row."""
+    programs = (program(0.03, 0.002), program(0.001, 0.004, "remove"))
+    first, second = ONE.kernels
+    said = words_of(replace(ONE, kernels=(replace(first, programs=programs), second)))
+    assert said.rows[-1] == ("copying files", "+3.0% ±0.2%", "-")
+    assert "No clear change to removing files (±0.4%)." in said.known
+    assert said.title.endswith(
+        "adds up to 5.0% to a call (open) and 3.0% to what programs do (copying files)"
+    )
+
+
+def test_what_slows_programs_alone_is_not_free() -> None:
+    slow = replace(on("6.1.0"), programs=(program(0.03, 0.002),))
+    assert answer_of(replace(ONE, kernels=(slow,))) == (
+        "adds up to 3.0% to what programs do (copying files)"
+    )
+    noisy = replace(on("6.1.0"), programs=(program(0.03, 0.02),))
+    said = words_of(replace(ONE, kernels=(noisy,)))
+    assert "free, it adds nothing to any of 30 calls" in said.title
+    assert "No clear change to copying files (±2.0%)." in said.known
 
 
 def test_a_cost_that_no_count_shows_is_not_known() -> None:

@@ -18,7 +18,7 @@ SAMPLE = ("init_on_free=1", "slab_nomerge", "kernel.randomize_va_space=2", "kern
 def built(hardcost: Command, folder: Path, *words: str) -> PriceList:
     """Return the list of the sample, measured now."""
     file = folder / "sample.jsonl"
-    done = hardcost("pricelist", "build", *SAMPLE, "-o", str(file), *words)
+    done = hardcost("pricelist", "build", *words, "-o", str(file))
     assert done.status == 0, done.err
     return read(file.read_bytes(), file.name)
 
@@ -27,10 +27,10 @@ def test_a_sample_measured_again_has_the_prices_of_the_list(
     hardcost: Command, tmp_path: Path
 ) -> None:
     calls = ("--workload", "syscalls")
-    now = built(hardcost, tmp_path, *calls)
+    now = built(hardcost, tmp_path, *SAMPLE, *calls)
     before = next((one for one in shipped_lists() if measured_alike(one, now)), None)
     if before is None:  # another kernel, QEMU or probe than the list's: today's is compared
-        before = built(hardcost, tmp_path, *calls, "--fresh")
+        before = built(hardcost, tmp_path, *SAMPLE, *calls, "--fresh")
     assert now.head.base["syscalls"] == before.head.base["syscalls"]
     for name in SAMPLE:
         ours, theirs = now.price_of(name), before.price_of(name)
@@ -39,6 +39,15 @@ def test_a_sample_measured_again_has_the_prices_of_the_list(
         assert {one: cost for one, (cost, *_) in ours.costs.get("syscalls", {}).items()} == {
             one: cost for one, (cost, *_) in theirs.costs.get("syscalls", {}).items()
         }
+
+
+def test_what_programs_do_has_a_price_with_its_interval(hardcost: Command, tmp_path: Path) -> None:
+    found = built(hardcost, tmp_path, "init_on_free=1", "--workload", "filecopy files=10")
+    assert set(found.head.base["filecopy files=10"]) == {"copy", "remove"}  # not their sum
+    assert found.head.unit == "insn"
+    (price,) = found.prices
+    for cost, low, high in price.costs["filecopy files=10"].values():
+        assert 0 < low <= cost <= high
 
 
 def measured_alike(one: PriceList, other: PriceList) -> bool:

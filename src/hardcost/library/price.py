@@ -21,6 +21,8 @@ from hardcost.model.finding.price import (
     ControlPrices,
     KernelPrice,
     dearest_call,
+    dearest_program,
+    is_call,
 )
 from hardcost.model.request import CheckedRequest
 from hardcost.model.workload import workload_of
@@ -68,30 +70,38 @@ def price(request: PriceRequest) -> ControlPrices:
     return ControlPrices(asked=request.what, controls=tuple(found.values()), notes=tuple(notes))
 
 
-@cache
-def price_in_short(control: Control) -> str:
-    """Return what a control adds to the call that grows most by it, in words.
+@dataclass(frozen=True)
+class ShortPrice:
+    """What a control adds to the call that grows most by it: in words, and as a share."""
 
-    Such as `adds up to 5.0% (open; Linux 6.1)`; "" where no kernel has a price of it. The oldest
-    kernel that has one decides.
+    text: str
+    share: float
+
+
+@cache
+def price_in_short(control: Control) -> ShortPrice | None:
+    """Return a control's price in short; None where no kernel has one.
+
+    Such as `adds up to 5.0% (open; Linux 6.1)`. The oldest kernel that has a price decides.
     """
     found = price_of_control(control, shipped_lists())
     known = next((one for one in found.kernels if one.known is not None), None)
     if known is None:
-        return ""
+        return None
     how = f"{'predicted, ' if known.known == 'predicted' else ''}Linux {known.version}"
-    most = dearest_call([known])
+    most = dearest_call([known]) or dearest_program([known])
     if most is None:
-        return f"adds nothing ({how})" if found.uncounted is None else ""
+        return None if found.uncounted is not None else ShortPrice(f"adds nothing ({how})", 0.0)
     adds = f"{100 * most.share:.1f}%" if most.base else f"{most.cost:,.0f} instructions"
     least = "" if found.uncounted is None else "at least "
-    return f"adds {least}up to {adds} ({most.metric}; {how})"
+    to = most.metric if is_call(most.workload) else f"{most.workload.name} {most.metric}"
+    return ShortPrice(f"adds {least}up to {adds} ({to}; {how})", most.share)
 
 
 def with_prices(profile: Profile) -> Profile:
     """Return a profile with the price of each control that has one, as a remark."""
     priced = ((one.name, price_in_short(one)) for one in profile.controls if not one.in_baseline)
-    said = (one for one in priced if one[1])
+    said = ((name, price.text) for name, price in priced if price is not None)
     return replace(profile, remarks=(*profile.remarks, *said))
 
 
@@ -293,11 +303,13 @@ def _on_kernel(control: str, prices: PriceList) -> KernelPrice | None:
     if found is None:
         return None
     head = prices.head
+    every = sorted(_costs(found, prices), key=lambda one: -abs(one.share))
     return KernelPrice(
         kernel=prices.kernel,
         known=None if found.why is not None else "measured",
-        calls=tuple(sorted(_calls(found, prices), key=lambda one: -abs(one.share))),
+        calls=tuple(one for one in every if is_call(one.workload)),
         free=_number_free(found, prices),
+        programs=tuple(one for one in every if not is_call(one.workload)),
         without=found.without,
         against=head.against,
         date=head.date,
@@ -307,14 +319,14 @@ def _on_kernel(control: str, prices: PriceList) -> KernelPrice | None:
     )
 
 
-def _calls(found: ListedPrice, prices: PriceList) -> Iterator[CallPrice]:
+def _costs(found: ListedPrice, prices: PriceList) -> Iterator[CallPrice]:
     for workload, costs in found.costs.items():
         for metric, (cost, low, high) in costs.items():
             base = prices.head.base[workload][metric]
             yield CallPrice(
                 workload=workload_of(workload),
                 metric=metric,
-                unit=prices.head.unit,
+                unit=prices.head.units.get(workload, prices.head.unit),
                 base=base if found.without is None else base - cost,
                 cost=cost,
                 low=low,
@@ -323,8 +335,9 @@ def _calls(found: ListedPrice, prices: PriceList) -> Iterator[CallPrice]:
 
 
 def _number_free(found: ListedPrice, prices: PriceList) -> int:
-    """Return to how many of the metrics that were measured a control adds nothing."""
+    """Return to how many of the calls that were measured a control adds nothing."""
     if found.why is not None:
         return 0
-    measured = (len(of) for name, of in prices.head.base.items() if name not in found.missing)
-    return sum(measured) - sum(map(len, found.costs.values()))
+    calls = [one for one in prices.head.base if is_call(workload_of(one))]
+    measured = (len(prices.head.base[one]) for one in calls if one not in found.missing)
+    return sum(measured) - sum(len(found.costs.get(one, ())) for one in calls)

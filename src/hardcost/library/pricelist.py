@@ -26,10 +26,11 @@ from hardcost.measure.monitor import Monitor, Silent
 from hardcost.mechanisms.kconfig import Kernel, KernelOption
 from hardcost.mechanisms.lsm import Lsm
 from hardcost.model.finding.cell import Cell
+from hardcost.model.finding.price import is_call
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.request import CheckedRequest
 from hardcost.model.role import Named
-from hardcost.model.workload import Workload
+from hardcost.model.workload import Workload, workload_of
 from hardcost.prices.listed import ListedControl, listed, measurable
 from hardcost.prices.price_list import ByMetric, CostInterval, ListedPrice, ListHead, PriceList
 from hardcost.protocol.boot import Boot, KernelRecipe
@@ -38,8 +39,18 @@ from hardcost.supply.cache.cache import file_digest
 from hardcost.supply.programs import program_path
 from hardcost.toml.read import meant
 
-WORKLOADS = (Workload("syscalls"), Workload("syscalls-more"))
-"""The workloads of a list, unless others are chosen."""
+_CALLS = (Workload("syscalls"), Workload("syscalls-more"))
+_PROGRAMS = tuple(
+    map(
+        workload_of,
+        (
+            "filecopy",
+            "unixbench tests=execl+shell-1",
+            "apache-worker concurrency=16 requests=200",
+        ),
+    )
+)
+_MAIL = workload_of("postfix concurrency=8 mails=50")
 
 _NONE = "none"
 
@@ -56,6 +67,20 @@ _BASES: dict[ListKind, tuple[Control, ...]] = {
     "modules": (Lsm("none"),),
     "options": (Kernel(),),
 }
+_WORKLOADS: dict[ListKind, tuple[Workload, ...]] = {
+    "settings": (*_CALLS, *_PROGRAMS),
+    "modules": (*_CALLS, *_PROGRAMS, _MAIL),
+    "options": _CALLS,
+}
+"""The workloads of a list, unless others are chosen."""
+
+_METRICS = {
+    "filecopy": ("copy", "remove"),
+    "apache-worker": ("ab-16",),
+    "postfix": ("delivered-8",),
+}
+"""What is listed of a program, where that is not all: other metrics are made of these."""
+
 _SWITCHED = {"y": "n", "n": "y"}
 
 
@@ -135,7 +160,11 @@ def _run_request(request: PriceListRequest, chosen: Sequence[ListedControl]) -> 
     how = request.how
     return RunRequest(
         _study(chosen),
-        how=replace(how, instrument=INSN.name, workloads=how.workloads or WORKLOADS),
+        how=replace(
+            how,
+            instrument=INSN.name,
+            workloads=how.workloads or _WORKLOADS[_kind(chosen[0])],
+        ),
     )
 
 
@@ -154,7 +183,7 @@ def _study(controls: Sequence[ListedControl]) -> Study:
         name="prices",
         title="the price of each control by itself",
         description="",
-        workloads=WORKLOADS,
+        workloads=_CALLS,
         configurations=(
             Configuration(Named(_NONE), base),
             *(
@@ -209,7 +238,8 @@ def _list_of(found: StudyFinding, controls: Sequence[ListedControl]) -> PriceLis
     """Return the list of controls that a finding makes."""
     cells: defaultdict[str, list[Cell]] = defaultdict(list)
     for cell in found.cells:
-        cells[str(cell.configuration)].append(cell)
+        if cell.metric in _METRICS.get(cell.workload.name, (cell.metric,)):
+            cells[str(cell.configuration)].append(cell)
     if not cells[_NONE]:
         raise MachineError("without the state that all are compared with there is no price")
     failed: defaultdict[str, dict[str, str]] = defaultdict(dict)
@@ -226,11 +256,16 @@ def _list_of(found: StudyFinding, controls: Sequence[ListedControl]) -> PriceLis
             programs=file_digest(program_path("hardcost-probe")),
             instrument=found.instrument,
             unit=cells[_NONE][0].unit,
+            units=_units(cells[_NONE]),
             date=datetime.now(UTC).date().isoformat(),
             against=_AGAINST[_kind(controls[0])],
             trials=len(measured),
             base=_by_metric((one, one.value) for one in cells[_NONE]),
-            least=_by_metric((one, bounds[one.workload, one.metric]) for one in cells[_NONE]),
+            least=_by_metric(
+                (one, bounds[one.workload, one.metric])
+                for one in cells[_NONE]
+                if is_call(one.workload)
+            ),
         ),
         prices=tuple(_price(one, cells[one.name], failed[one.name], bounds) for one in controls),
     )
@@ -244,13 +279,19 @@ def _bounds(baseline: Sequence[Cell]) -> Bounds:
     """Return what placebos differ by on each metric, or, if that is more, as a share on any.
 
     A list has a hundred controls to eight placebos, so that some control shows a difference where
-    no placebo did. Calls that are measured under perturbations have bounds of their own.
+    no placebo did. Calls that are measured under perturbations have bounds of their own. Programs
+    have none: their costs are listed with their intervals, whatever these are.
     """
     steady = [one for one in baseline if one.trials == 1]
     share = max((one.least / one.value for one in steady if one.value > 0), default=0.0)
     return {
         (one.workload, one.metric): max(one.least, round(share * one.value, 3)) for one in baseline
     }
+
+
+def _units(cells: Sequence[Cell]) -> dict[str, str]:
+    """Return the units by workload, where they are not that of the first."""
+    return {str(one.workload): one.unit for one in cells if one.unit != cells[0].unit}
 
 
 def _by_metric(values: Iterator[tuple[Cell, float]]) -> ByMetric:
@@ -272,11 +313,12 @@ def _price(
     costs: defaultdict[str, dict[str, CostInterval]] = defaultdict(dict)
     for cell in cells:
         bound = bounds[cell.workload, cell.metric]
-        if abs(cell.difference) > bound and not cell.may_be_baseline:
-            base = cell.value - cell.difference
-            low, high = (round(base * (it - 1), 3) for it in (cell.ratio_low, cell.ratio_high))
-            low, high = min(low, cell.difference), max(high, cell.difference)
-            added = (cell.difference, low, high)
-            saved = (-cell.difference, -high, -low)
-            costs[str(cell.workload)][cell.metric] = added if without is None else saved
+        if is_call(cell.workload) and (abs(cell.difference) <= bound or cell.may_be_baseline):
+            continue
+        base = cell.value - cell.difference
+        low, high = (round(base * (it - 1), 3) for it in (cell.ratio_low, cell.ratio_high))
+        low, high = min(low, cell.difference), max(high, cell.difference)
+        added = (cell.difference, low, high)
+        saved = (-cell.difference, -high, -low)
+        costs[str(cell.workload)][cell.metric] = added if without is None else saved
     return ListedPrice(control=control.name, without=without, costs=dict(costs), missing=failed)

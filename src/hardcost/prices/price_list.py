@@ -1,8 +1,8 @@
 """A price list: what each control was measured to add to each call, on one kernel; and its file.
 
-The file has a line of JSON for each control, after one that says what was measured and how. A cost
-that can't be distinguished from none is not written. A list that comes with hardcost was made by
-`hardcost pricelist build`; nothing in it is written by hand.
+The file has a line of JSON for each control, after one that says what was measured and how. What a
+control adds to a call is not written where it can't be distinguished from nothing. A list that
+comes with hardcost was made by `hardcost pricelist build`; nothing in it is written by hand.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class ListHead(BaseModel):
     """What a list was measured on, and when: the first line of its file.
 
     `environment` has the kernel's release, QEMU's version, the processor model and the guest's
-    release, but not the host, which has no part in exact counts. `programs` is the digest of what
+    release, but not the host, which has no part in exact counts. `unit` is that of the numbers;
+    `units` are those of workloads with another. `programs` is the digest of what
     measures in the guest. `against` says what each control was added to, in words. `base` has what
     each call takes without any control, by workload and metric, `least` the cost that can't be
     distinguished from none. `trials` is how many were made.
@@ -49,6 +50,7 @@ class ListHead(BaseModel):
     programs: str
     instrument: str
     unit: str
+    units: dict[str, str] = {}
     date: str
     against: str
     trials: Annotated[int, Field(ge=1)]
@@ -59,8 +61,9 @@ class ListHead(BaseModel):
 class ListedPrice(BaseModel):
     """What one control adds, in the list's unit: a further line of the file.
 
-    `costs` has by workload and metric what can be distinguished from none. To all else that the
-    head has a base of it adds nothing, but to what `missing` names by workload. `why` says why
+    `costs` has by workload and metric what it adds to calls, where that can be distinguished from
+    nothing, and to programs. To all other calls that the head has a base of it adds nothing, but
+    to what `missing` names by workload. `why` says why
     there is no price. Where `without` names what switched the control off, the control is a
     default, and the costs are what that saved.
     """

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hardcost.model.finding.price import CallPrice, ControlPrice, KernelPrice, dearest_call
+from hardcost.model.finding.price import (
+    CallPrice,
+    ControlPrice,
+    KernelPrice,
+    dearest_call,
+    dearest_program,
+    is_call,
+)
 from hardcost.show.text import ABSENT, decimals, percent, signed_number
 from hardcost.units import count, join_in_prose
 
@@ -14,6 +21,16 @@ SHOWN = 12
 
 _REFUSED = -0.5  # share: a call that does what it is asked for does not become that much cheaper
 _SMALL = 100  # instructions, below which a decimal says something
+_DONE = {
+    ("filecopy", "copy"): "copying files",
+    ("filecopy", "remove"): "removing files",
+    ("unixbench", "execl"): "starting a program",
+    ("unixbench", "shell-1"): "a shell script",
+    ("apache-worker", "ab-16"): "a web request",
+    ("postfix", "delivered-8"): "a mail",
+}
+"""What programs do, in words, by workload and metric."""
+
 _OWNERS = {"kernel": "every kernel has", "distribution": "Debian has"}
 _DEFAULTS = {
     "kernel": "The kernel's default: every system has it already.",
@@ -70,21 +87,41 @@ def answer_of(one: ControlPrice) -> str:
     if is_unknown(one):
         return f"cost not known, {_reason(one)}"
     calls = [call for kernel in priced for call in kernel.calls]
-    most = dearest_call(priced)
-    if most is None:
+    most, program = dearest_call(priced), dearest_program(priced)
+    if most is None and program is None:
         refused = _refused(calls)
         number = max(len(kernel.calls) + kernel.free for kernel in priced)
         rest = f", but {join_in_prose(refused)} can fail with it" if refused else ""
         return f"free, it adds nothing to any of {count(number, 'call')}{rest}"
-    adds = percent(most.share) if most.base else f"{signed_number(most.cost)} instructions"
+    adds = " and ".join(filter(None, (_to_call(most), _to_program(program))))
     more = "" if one.uncounted is None else ", and more that no count shows"
     had = "" if one.default is None else f", which {_OWNERS[one.default]} already"
-    return f"adds up to {adds} to a call ({most.metric}){had}{more}{_first_of_all(calls)}"
+    return f"adds up to {adds}{had}{more}{_first_of_all(calls)}"
+
+
+def _to_call(most: CallPrice | None) -> str:
+    if most is None:
+        return ""
+    adds = percent(most.share) if most.base else f"{signed_number(most.cost)} instructions"
+    return f"{adds} to a call ({most.metric})"
+
+
+def _to_program(most: CallPrice | None) -> str:
+    return "" if most is None else f"{percent(most.share)} to what programs do ({name_of(most)})"
+
+
+def name_of(one: CallPrice) -> str:
+    """Return what a price is of: a call by its name, or what a program does."""
+    if is_call(one.workload):
+        return one.metric
+    return _DONE.get((one.workload.name, one.metric), f"{one.workload.name} {one.metric}")
 
 
 def is_unknown(one: ControlPrice) -> bool:
     """Say whether a control's cost lies in what no instruction count shows, and none is seen."""
-    return one.uncounted is not None and dearest_call(_priced(one)) is None
+    priced = _priced(one)
+    grows = dearest_call(priced) is not None or dearest_program(priced) is not None
+    return one.uncounted is not None and not grows
 
 
 def _reason(one: ControlPrice) -> str:
@@ -113,31 +150,43 @@ def _table(one: ControlPrice, *, whole: bool) -> tuple[tuple[tuple[str, ...], ..
     by_kernel = [{_key(call): call for call in kernel.calls} for kernel in priced]
     every = {key: call for known in reversed(by_kernel) for key, call in known.items()}
     ordered = sorted(every, key=lambda key: -_largest(key, by_kernel))
-    if not ordered:
-        return (), []
     shown = ordered if whole else ordered[:SHOWN]
     first = any(call.first is not None for call in every.values())
-    head = ["adds to", *(f"Linux {kernel.version}" for kernel in priced)]
-    if first:
-        head.append("the first rule")
-    rows = [tuple(head)]
-    for key in shown:
-        name = key[1] if key[0] in _CALLS else " ".join(key)
-        row = [
-            name,
+    rows = [
+        (
+            name_of(every[key]),
             *(
                 _cell(known.get(key), kernel, key)
                 for known, kernel in zip(by_kernel, priced, strict=True)
             ),
-        ]
-        if first:
-            row.append(_first(every[key]))
-        rows.append(tuple(row))
-    return tuple(rows), list(_left_out(priced, ordered[len(shown) :], by_kernel))
+            *((_first(every[key]),) if first else ()),
+        )
+        for key in shown
+    ]
+    done, unclear = _programs(priced)
+    rows += done
+    left_out = _left_out(priced, ordered[len(shown) :], by_kernel) if ordered else ()
+    said = [*left_out, *unclear]
+    if not rows:
+        return (), said
+    head = ("adds to", *(f"Linux {kernel.version}" for kernel in priced))
+    return ((*head, "the first rule") if first else head, *rows), said
 
 
-_CALLS = frozenset({"syscalls", "syscalls-more"})
-"""The workloads whose metrics are calls, which need no more than their names."""
+def _programs(priced: Sequence[KernelPrice]) -> tuple[list[tuple[str, ...]], list[str]]:
+    """Return a row for each thing that programs do and that clearly changes, and what does not."""
+    by_kernel = [{_key(one): one for one in kernel.programs} for kernel in priced]
+    every = {key: one for known in reversed(by_kernel) for key, one in known.items()}
+    rows, unclear = [], []
+    for key, one in every.items():
+        known = [of.get(key) for of in by_kernel]
+        if any(it is not None and it.is_clear for it in known):
+            cells = (ABSENT if it is None else amount_of(it) for it in known)
+            rows.append((name_of(one), *cells))
+        else:
+            width = max((it.high - it.low) / it.base for it in known if it is not None and it.base)
+            unclear.append(f"{name_of(one)} (±{percent(width / 2)})")
+    return rows, [f"No clear change to {join_in_prose(unclear)}."] if unclear else []
 
 
 def _key(call: CallPrice) -> tuple[str, str]:
@@ -155,7 +204,12 @@ def _cell(call: CallPrice | None, kernel: KernelPrice, key: tuple[str, str]) -> 
 
 
 def amount_of(call: CallPrice) -> str:
-    """Return a cost with its share of the call, such as `+697 (+19.6%)`."""
+    """Return a cost with its share of the call, such as `+697 (+19.6%)`.
+
+    Of what a program does it is the share with half the width of its interval.
+    """
+    if not is_call(call.workload) and call.base:
+        return f"{_signed_percent(call.share)} ±{percent((call.high - call.low) / call.base / 2)}"
     share = f" ({_signed_percent(call.share)})" if call.base else ""
     return f"{signed_number(call.cost, _digits(call.cost))}{share}"
 

@@ -24,7 +24,7 @@ from hardcost.cli.output.several_machines import OnMachines
 from hardcost.errors import InputError
 from hardcost.library.images import BuiltImage, KeptEntry
 from hardcost.library.kernels import CheckedConfiguration, KeptKernel
-from hardcost.library.listing import ControlEntry, TitledEntry, WorkloadEntry
+from hardcost.library.listing import ControlEntry, ProfileEntry, TitledEntry, WorkloadEntry
 from hardcost.machines.check import Check
 from hardcost.machines.restoration import Restored
 from hardcost.model.finding.bill import Bill, Bills
@@ -54,7 +54,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "list instruments": tuple[TitledEntry, ...],
     "list kernel-options": tuple[dict[str, str], ...],
     "list machines": tuple[TitledEntry, ...],
-    "list profiles": tuple[TitledEntry, ...],
+    "list profiles": tuple[ProfileEntry, ...],
     "list runs": tuple[RunEntry, ...],
     "list studies": tuple[TitledEntry, ...],
     "list workloads": tuple[WorkloadEntry, ...],

@@ -35,7 +35,8 @@ def list_(what: str, patterns: tuple[str, ...], own: StoreOptions) -> None:
     WHAT is one of
       controls        settings that the ready-made profiles have, with their prices, as
                       `hardcost price` knows them, and their ids in benchmarks
-      profiles        ready-made sets of controls: STIG, CIS, KSPP and others
+      profiles        ready-made sets of controls: STIG, CIS, KSPP and others, with the price of
+                      the dearest control of each
       workloads       what can be run to measure a cost
       instruments     what measures: instructions counted exactly, or the clock
       studies         ready-made comparisons
@@ -80,7 +81,7 @@ def list_(what: str, patterns: tuple[str, ...], own: StoreOptions) -> None:
 
 def _entries(what: str, store: Path) -> Sequence[Mapping[str, object]]:
     """Return what there is, each with the fields of its model."""
-    from hardcost.cli.console import console
+    from hardcost.cli.console import console, progress
 
     if what == "runs":
         from hardcost.show.store import RunEntry
@@ -92,8 +93,10 @@ def _entries(what: str, store: Path) -> Sequence[Mapping[str, object]]:
         return [RunEntry.of(run).model_dump() for run in found.runs]
     from hardcost.library import listing
 
-    if what == "controls":
-        return [one.model_dump() for one in listing.controls()]
+    if what in {"controls", "profiles"}:
+        of = listing.controls if what == "controls" else listing.profiles
+        with progress.monitor_of("auto").stage("profiles", listing.number_of_profiles()) as read:
+            return [one.model_dump() for one in of(read)]
     if what == "kernel-options":
         return listing.kernel_options()
     if what == "workloads":
@@ -138,6 +141,11 @@ def _show(what: str, rows: Sequence[Mapping[str, object]]) -> None:
                 console.print_wrapped(str(row["control"]), 2)
                 console.print_wrapped(str(row["price"]), 6)
                 console.print_wrapped(str(row["ids"]), 6)
+    elif what == "profiles":
+        for row in rows:
+            console.print_wrapped(str(row["name"]), 0)
+            console.print_wrapped(str(row["title"]), 2)
+            console.print_wrapped(str(row["price"]), 2)
     elif what == "runs":
         from hardcost.show.store import RunEntry
 

@@ -12,6 +12,14 @@ from hardcost.model.workload import Workload
 _PARTS = 2  # of a kernel's release that name it
 
 
+_CALLS = frozenset({"syscalls", "syscalls-more"})
+
+
+def is_call(workload: Workload) -> bool:
+    """Say whether a workload's metrics are single calls, and not what programs do."""
+    return workload.name in _CALLS
+
+
 def linux_version(release: str) -> str:
     """Return the version of Linux that a kernel's release begins with, such as `6.1`."""
     return ".".join(release.partition("-")[0].split(".")[:_PARTS])
@@ -39,6 +47,14 @@ class CallPrice:
         """The cost as a share of the base; 0 where that is not known."""
         return self.cost / self.base if self.base else 0.0
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is more than twice as large as its interval is wide.
+
+        Of hundreds of programs' costs with 95 % intervals, some seem to be more by chance.
+        """
+        return abs(self.cost) > 2 * (self.high - self.low)
+
 
 @dataclass(frozen=True, kw_only=True)
 class KernelPrice:
@@ -47,14 +63,16 @@ class KernelPrice:
     `known` is `measured` by itself or `predicted` from the kernel's measured constants; None: it
     has no price there, and `why` says why not. `calls` are the metrics to which it adds something
     that can be distinguished from nothing, those that grow most first; to `free` others it adds
-    nothing. `missing` says by workload why that was not measured. `against` says what the control
-    was added to, `environment` what was measured.
+    nothing. `programs` are what programs do, such as copying files, each with what the control adds
+    to it, be that nothing. `missing` says by workload why that was not measured. `against` says
+    what the control was added to, `environment` what was measured.
     """
 
     kernel: str
     known: Literal["measured", "predicted"] | None
     calls: tuple[CallPrice, ...] = ()
     free: int = 0
+    programs: IfAny[tuple[CallPrice, ...]] = ()
     without: IfKnown[str | None] = None
     against: str = ""
     date: str = ""
@@ -66,6 +84,12 @@ class KernelPrice:
     def version(self) -> str:
         """The version of Linux, such as `6.1`."""
         return linux_version(self.kernel)
+
+
+def dearest_program(kernels: Iterable[KernelPrice]) -> CallPrice | None:
+    """Return what clearly grows most of what programs do, on any kernel; None if nothing does."""
+    growing = (it for kernel in kernels for it in kernel.programs if it.cost > 0 and it.is_clear)
+    return max(growing, key=lambda one: one.share, default=None)
 
 
 def dearest_call(kernels: Iterable[KernelPrice]) -> CallPrice | None:

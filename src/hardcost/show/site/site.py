@@ -20,9 +20,10 @@ from hardcost.model.finding.price import (
     ControlPrice,
     KernelPrice,
     dearest_call,
+    dearest_program,
 )
 from hardcost.show.page.script import Script, script_of
-from hardcost.show.prices import amount_of, answer_of, good_for, how_known
+from hardcost.show.prices import amount_of, answer_of, good_for, how_known, name_of
 from hardcost.show.text import percent, signed_number
 from hardcost.units import visible
 
@@ -163,14 +164,17 @@ def _versions(prices: Sequence[ControlPrice]) -> tuple[str, ...]:
 
 
 def _most(one: ControlPrice, version: str | None) -> _Cell:
-    """Return the largest share that a control adds to a call, on one kernel or on any."""
+    """Return the largest share that a control adds to a call, else to what programs do.
+
+    On one kernel, or on any.
+    """
     priced = [it for it in one.kernels if it.known is not None and version in {None, it.version}]
     if not priced:
         return _Cell("-")
-    most = dearest_call(priced)
+    most = dearest_call(priced) or dearest_program(priced)
     if most is None:
         return _Cell("0%" if one.uncounted is None else "-", 0.0 if one.uncounted is None else None)
-    return _Cell(f"{percent(most.share)} ({most.metric})", most.share, min(most.share, 1.0))
+    return _Cell(f"{percent(most.share)} ({name_of(most)})", most.share, min(most.share, 1.0))
 
 
 def _has_first(priced: Sequence[KernelPrice]) -> bool:
@@ -190,6 +194,20 @@ def _call_rows(priced: Sequence[KernelPrice]) -> Iterator[_Row]:
         if _has_first(priced):
             cells.append(_Cell("" if first is None else signed_number(first), first))
         yield _Row(key[1], tuple(cells))
+    yield from _program_rows(priced)
+
+
+def _program_rows(priced: Sequence[KernelPrice]) -> Iterator[_Row]:
+    """Yield a row for each thing that programs do."""
+    by_kernel = [{(str(it.workload), it.metric): it for it in kernel.programs} for kernel in priced]
+    every = {key: one for known in by_kernel for key, one in known.items()}
+    longest = max((abs(one.share) for one in every.values()), default=0.0)
+    first = (_Cell(""),) if _has_first(priced) else ()
+    for key, one in every.items():
+        cells = (
+            _Cell("-") if key not in known else _amount(known[key], longest) for known in by_kernel
+        )
+        yield _Row(name_of(one), (*cells, *first))
 
 
 def _amount(call: CallPrice | None, longest: float) -> _Cell:
