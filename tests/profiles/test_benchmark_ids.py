@@ -67,6 +67,25 @@ def test_what_can_not_be_had_has_a_reason(name: str, said: str) -> None:
         catalogue.load(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("rhel-09-65401", "RHEL-09-654010"),
+        ("rhel9:6.3.3.99", "rhel9:6.3.3.9"),
+        (
+            "xccdf_org.ssgproject.content_rule_sysctl_kernel_kptr_restrct",
+            "xccdf_org.ssgproject.content_rule_sysctl_kernel_kptr_restrict",
+        ),
+    ],
+)
+def test_a_slip_in_a_name_gets_those_that_are_near(name: str, near: str) -> None:
+    with pytest.raises(InputError, match="no benchmark here") as caught:
+        catalogue.load(name)
+    hint = str(caught.value.problems[0].hint)
+    assert hint.startswith("did you mean ")
+    assert near in hint.partition("?")[0].removeprefix("did you mean ").split(" or ")
+
+
 def test_what_no_benchmark_says_is_no_name() -> None:
     assert not benchmark_ids.is_name("stig-reduced")
     assert not benchmark_ids.is_name("kernel.kptr_restrict=2")

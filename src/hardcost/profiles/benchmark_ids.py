@@ -8,6 +8,7 @@ profile's file (`controls`) that carry them out, if hardcost has some.
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Callable
@@ -236,5 +237,23 @@ def _unknown_error(text: str, bare: str) -> InputError:
             f"{text} is a requirement that many controls meet, and not a control",
             hint="name the control, such as RHEL-09-654010",
         )
+    near = _near(text)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
     known = "; ".join(_product(name).source for name in PRODUCTS)
-    return InputError(f"no benchmark here has a control '{text}'", hint=f"known are {known}")
+    return InputError(f"no benchmark here has a control '{text}'", hint=f"{meant}known are {known}")
+
+
+def _near(text: str) -> list[str]:
+    """Return names that are near one that no benchmark has, written as that is."""
+    wanted, bare = _without_product(text)
+    rule, number = _XCCDF.fullmatch(bare), _CIS.fullmatch(bare)
+    field = "rules" if rule else "cis" if number else "names"
+    sought = rule[1] if rule else _key(bare)
+    rows = (
+        json.loads(line)
+        for product in map(_product, [wanted] if wanted else PRODUCTS)
+        for line in product.lines
+    )
+    every = sorted({name for row in rows for name in row.get(field, ())})
+    start = text[: len(text) - len(rule[1] if rule else number[1] if number else bare)]
+    return [f"{start}{one}" for one in difflib.get_close_matches(sought, every, 3, 0.8)]
