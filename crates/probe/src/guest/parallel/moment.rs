@@ -61,9 +61,13 @@ mod tests {
 
     #[test]
     fn it_goes_on_no_sooner_and_at_once_if_it_is_too_late() {
-        let moment = Tsc::now() + 100_000_000;
-        assert!(go_on_at(moment).is_some());
-        assert!(Tsc::now() >= moment);
-        assert_eq!(go_on_at(moment), None);
+        let punctual = |_| {
+            let moment = Tsc::now() + 10_000_000;
+            let late = go_on_at(moment);
+            assert!(Tsc::now() >= moment);
+            assert_eq!(go_on_at(moment), None);
+            late.is_some()
+        };
+        assert!((0..1000).any(punctual)); // unless others have the processor each time
     }
 }
