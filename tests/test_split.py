@@ -59,7 +59,7 @@ SLOW_VERB_TESTS = {
     "rules": "rules_cost.py::test_the_command_shows_measurements_beside_predictions",
     "worker": "workers.py::test_cells_are_those_of_this_host_though_a_worker_dies_with_its_guest",
 }
-BOOT_NOTHING = {"cluster", "import", "price", "schema"}
+BOOT_NOTHING = {"cluster", "here", "import", "price", "schema"}
 """What these say is recorded in `cli/verbs/`."""
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hardcost.library.bill import BillRequest, bill
     from hardcost.library.compare import CompareRequest, compare
     from hardcost.library.gate import GateRequest, gate
+    from hardcost.library.here import HereRequest, here
     from hardcost.library.hotspots import HotspotsRequest, hotspots
     from hardcost.library.measurement import Measuring, workloads_of
     from hardcost.library.percentages import budget, limits
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from hardcost.model.finding.change import Gate
     from hardcost.model.finding.choice import Advised
     from hardcost.model.finding.comparison import Comparison
+    from hardcost.model.finding.here import HereFinding
     from hardcost.model.finding.price import ControlPrices
     from hardcost.model.finding.study import StudyFinding
     from hardcost.model.finding.trace import Traces
@@ -62,6 +64,8 @@ __all__ = [
     "Gate",
     "GateRequest",
     "HardcostError",
+    "HereFinding",
+    "HereRequest",
     "HotspotsRequest",
     "InputError",
     "Lab",
@@ -79,6 +83,7 @@ __all__ = [
     "budget",
     "compare",
     "gate",
+    "here",
     "histogram",
     "hotspots",
     "lab_at",
@@ -97,6 +102,7 @@ _HOMES = {
     "model.finding.calls": ("Calls",),
     "model.finding.change": ("Gate",),
     "model.finding.choice": ("Advised",),
+    "model.finding.here": ("HereFinding",),
     "model.finding.price": ("ControlPrices",),
     "model.finding.study": ("StudyFinding",),
     "model.finding.trace": ("Traces",),
@@ -105,6 +111,7 @@ _HOMES = {
     "library.bill": ("BillRequest", "bill"),
     "library.compare": ("CompareRequest", "compare"),
     "library.gate": ("GateRequest", "gate"),
+    "library.here": ("HereRequest", "here"),
     "library.hotspots": ("HotspotsRequest", "hotspots"),
     "library.measurement": ("Measuring", "workloads_of"),
     "analysis.bill.budget": ("Budget",),

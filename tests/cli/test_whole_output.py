@@ -37,6 +37,7 @@ VERBS: dict[str, tuple[str, list[str]]] = {
         "x.xml",
         ["ds.xml", "decision.toml", "--scap-profile", "p", "-o", "FILE", "--force"],
     ),
+    "here": ("x.toml", ["--root", "root", "-o", "FILE"]),
     "pricelist build": ("x.jsonl", ["kernel.sysrq=0", *ON, *CALL, "-o", "FILE"]),
     "pricelist site": ("index.html", ["-o", "FOLDER", "--force"]),
     "gate": ("x.json", ["few.rules", "my.rules", "--predict", "--write", "json=FILE"]),
@@ -96,6 +97,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
     """How each verb ended whose file lies on a full disk; store and input lie elsewhere."""
     place = tmp_path_factory.mktemp("full")
     for name, text in FILES.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(text)
     disk = place / "disk"
     disk.mkdir()

@@ -175,6 +175,11 @@ FILES = {
     "eight.conf": EIGHT,
     "98-pattern.conf": "net.*.odd = 1\n",
     "config": CONFIG,
+    "root/etc/audit/rules.d/a.rules": RULES,
+    "root/etc/sysctl.d/a.conf": "kernel.kptr_restrict = 2\nnet.core.somaxconn = 4096\nfaulty\n",
+    "root/etc/default/grub": 'GRUB_CMDLINE_LINUX="quiet init_on_free=1"\n',
+    "root/etc/selinux/config": "SELINUX=enforcing\n",
+    "root/etc/fstab": "/dev/b /tmp ext4 noexec 0 0\n",
 }
 ON = "--machine fake --jobs 1"
 CALLS = f"{ON} --workload 'syscalls calls=null+chmod'"
@@ -421,6 +426,16 @@ CONVERSATIONS = {
         f"pricelist build {CALLS}",
         "pricelist site -o pages",
         "pricelist site -o pages",
+    ),
+    "here": (
+        "here --root root",
+        "here --root root --format json",
+        "here --root root --against 99-x.conf --histogram counts.json",
+        "here --root root -o this.toml --fail-above 1%",
+        "here --root root -o nosuch/this.toml",
+        "here --root nosuch",
+        "here --root root --fail-above much",
+        "here --root root --against nosuch",
     ),
     "list-kernel-options": (
         "list kernel-options integrity --format json",

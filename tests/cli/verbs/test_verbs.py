@@ -42,6 +42,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     monkeypatch.setenv("HARDCOST_STORE", str(tmp_path / "store" / "x.sqlite"))
     monkeypatch.setenv("PATH", str(tmp_path / "programs"))
     for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     (tmp_path / "programs").mkdir()
     for name in ("apt-get", "apt-cache", "dpkg-deb"):

@@ -32,6 +32,7 @@ from hardcost.model.finding.calls import Calls
 from hardcost.model.finding.choice import Advised
 from hardcost.model.finding.comparison import Comparison
 from hardcost.model.finding.finding import Finding
+from hardcost.model.finding.here import HereFinding
 from hardcost.model.finding.price import ControlPrices
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.finding.trace import Traces
@@ -59,6 +60,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "list studies": tuple[TitledEntry, ...],
     "list workloads": tuple[WorkloadEntry, ...],
     "hotspots": Calls | PlanDocument,
+    "here": HereFinding,
     "price": ControlPrices,
     "pricelist build": PriceList | PlanDocument,
     "report": Finding,

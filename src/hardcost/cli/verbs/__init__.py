@@ -6,7 +6,7 @@ A file here imports its work inside its function, so that help and TAB come at o
   call the file of the same name in `library/`
 - `report.py`: `library/saved_run.py`; `list_.py`: `library/listing.py`
 - `kernel.py`, `image.py`: `library/kernels.py`, `library/images.py`
-- `price.py`, `pricelist.py`: the files of the same names in `library/`
+- `here.py`, `price.py`, `pricelist.py`: the files of the same names in `library/`
 - `runs.py`: `store/check.py` and `store/removal.py`; `restore.py`: `machines/names.py`
 - `export.py`: `profiles/export/`, `mechanisms/export.py`, and workflows of `show/exports/`
 - `import_.py`: `profiles/importers/`, written by `cli/output/import_profile.py`

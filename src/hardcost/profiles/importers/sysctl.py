@@ -124,7 +124,7 @@ def read_sysctls(paths: Sequence[Path], *, leave_out_faulty: bool = False) -> Ef
     return _settings(written, named, problems, faults, leave_out_faulty=leave_out_faulty)
 
 
-def read_sysctls_text(text: str, name: str) -> EffectiveSysctls:
+def read_sysctls_text(text: str, name: str, *, leave_out_faulty: bool = False) -> EffectiveSysctls:
     """Return the settings of a text without a file.
 
     Raises:
@@ -133,7 +133,7 @@ def read_sysctls_text(text: str, name: str) -> EffectiveSysctls:
     problems: list[Problem] = []
     faults: list[Problem] = []
     written = list(_of_text(text, name, problems, faults))
-    return _settings(written, name, problems, faults)
+    return _settings(written, name, problems, faults, leave_out_faulty=leave_out_faulty)
 
 
 def _settings(

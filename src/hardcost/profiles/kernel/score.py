@@ -59,11 +59,12 @@ def score_of(config: Mapping[str, str]) -> OptionScore:
 def _is_met(entry: CatalogueOption, config: Mapping[str, str]) -> bool:
     """Say whether an option is as recommended, or its purpose is met in another way."""
     ways = ((entry.option,), *entry.met_by)
-    set_by_old_name = entry.option.value == NOT_SET and not _holds(entry.published, config)
-    return not set_by_old_name and any(all(_holds(one, config) for one in way) for way in ways)
+    set_by_old_name = entry.option.value == NOT_SET and not holds(entry.published, config)
+    return not set_by_old_name and any(all(holds(one, config) for one in way) for way in ways)
 
 
-def _holds(option: KernelOption, config: Mapping[str, str]) -> bool:
+def holds(option: KernelOption, config: Mapping[str, str]) -> bool:
+    """Say whether a configuration has an option with its value; a number may be larger."""
     found = config.get(option.option) or NOT_SET
     wanted, number = _number(option.value), _number(found)
     if wanted is not None:

@@ -1,0 +1,10 @@
+"""What hardening is in force on a machine, or would be once a root had booted. Nothing is changed.
+
+Each reader is a function of `MachineFiles`, and returns what it found and what it could not see.
+
+- `files.py`: reads files below a root, whose symbolic links do not lead outside
+- `found.py`: what a reader returns
+- `audit.py`, `sysctls.py`, `boot.py`, `modules.py`, `kernel_options.py`, `mitigations.py`,
+  `daemons.py`, `mounts.py`: a reader each
+- `read.py`: all of them
+"""

@@ -1,0 +1,48 @@
+"""Daemons that hardening brings, by their processes, or by the units that would start them."""
+
+from __future__ import annotations
+
+from hardcost.in_force.files import MachineFiles
+from hardcost.in_force.found import InForce, Survey
+
+_PROCESSES = "/proc"
+_WANTS = ("/etc/systemd/system/multi-user.target.wants", "/etc/systemd/system/sysinit.target.wants")
+_KIND = "daemon"
+_DAEMONS = {
+    "auditd": ("auditd",),
+    "rsyslog": ("rsyslogd",),
+    "fapolicyd": ("fapolicyd",),
+    "usbguard": ("usbguard-daemon",),
+    "clamav-daemon": ("clamd",),
+    "clamav-clamonacc": ("clamonacc",),
+    "laurel": ("laurel",),
+    "osqueryd": ("osqueryd",),
+    "falco": ("falco", "falco-bpf", "falco-modern-bpf"),
+    "wazuh-agent": ("wazuh-agentd", "wazuh-syscheckd"),
+    "auditbeat": ("auditbeat",),
+    "tetragon": ("tetragon",),
+    "sysdig": ("sysdig",),
+    "aide": ("aide",),
+}
+"""The units, and what the kernel calls their processes, of which it keeps 15 characters."""
+
+_LONGEST = 15
+
+
+def read(files: MachineFiles) -> Survey:
+    """Return the daemons that run, or that would be started."""
+    if not files.live:
+        wanted = {one.removesuffix(".service") for folder in _WANTS for one in files.names(folder)}
+        return Survey(tuple(InForce(_KIND, name) for name in _DAEMONS if name in wanted))
+    running = {
+        (files.text(f"{_PROCESSES}/{one}/comm") or "").strip()
+        for one in files.names(_PROCESSES)
+        if one.isdigit()
+    }
+    return Survey(
+        tuple(
+            InForce(_KIND, name)
+            for name, processes in _DAEMONS.items()
+            if running & {one[:_LONGEST] for one in processes}
+        )
+    )

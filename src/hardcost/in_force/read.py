@@ -1,0 +1,41 @@
+"""All that is in force on a machine. A kind of control joins by a reader of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+
+from hardcost.in_force import (
+    audit,
+    boot,
+    daemons,
+    kernel_options,
+    mitigations,
+    modules,
+    mounts,
+    sysctls,
+)
+from hardcost.in_force.files import MachineFiles
+from hardcost.in_force.found import Survey
+
+_READERS: tuple[Callable[[MachineFiles], Survey], ...] = (
+    audit.read,
+    sysctls.read,
+    boot.read,
+    modules.read,
+    kernel_options.read,
+    mitigations.read,
+    mounts.read,
+    daemons.read,
+)
+
+
+def read(files: MachineFiles) -> Survey:
+    """Return what all readers find, in their order, and what they could not see."""
+    each = [one(files) for one in _READERS]
+    denied = tuple(f"{path}: this user may not read it" for path in files.denied)
+    return Survey(
+        found=tuple(chain.from_iterable(one.found for one in each)),
+        unseen=(*chain.from_iterable(one.unseen for one in each), *denied),
+        notes=tuple(chain.from_iterable(one.notes for one in each)),
+    )

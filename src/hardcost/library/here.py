@@ -1,0 +1,195 @@
+"""What the hardening of this machine costs: what is in force, priced without measuring it.
+
+Settings have the prices of the lists, audit rules those that the cost model of Debian's kernel
+predicts. Both are weighed by how often each call is made.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from pathlib import Path
+
+from auditrules.cost.histogram import general
+from auditrules.cost.predict import Histogram
+from auditrules.model.rule import RuleSet
+from hardcost.controls.control import Control, Controls, Profile, of_kind
+from hardcost.errors import InputError
+from hardcost.in_force.files import MachineFiles
+from hardcost.in_force.found import InForce, Survey
+from hardcost.in_force.read import read
+from hardcost.library import profiles
+from hardcost.library.here_prices import Pricing, added_up, lists_near
+from hardcost.mechanisms.audit import AuditRule, controls_of
+from hardcost.mechanisms.kconfig import KernelOption
+from hardcost.mechanisms.registry import ALL
+from hardcost.mechanisms.sysctl import Sysctl
+from hardcost.model.finding.here import HereFinding, HereItem, MissingControl
+from hardcost.model.finding.price import linux_version
+from hardcost.model.request import CheckedRequest
+from hardcost.profiles.importers.sysctl_keys import without_effect
+
+_ASSUMED = "an assumed mix of calls, of a general-purpose system"
+_OWN = "the mix of calls that was given"
+_ANYWAY = "the kernel or the distribution has it anyway"
+_NOT_IN_PROFILES = "a profile can't have it"
+_RELEASE = "/proc/sys/kernel/osrelease"
+
+
+@dataclass(frozen=True)
+class HereRequest(CheckedRequest):
+    """A request for what the hardening in force on this machine costs.
+
+    `root` is the folder of another system, such as a mounted image: what its files would put in
+    force. `histogram` says how often each call is made (None: an assumed mix). `against` names a
+    profile, of which is said what is not in force.
+    """
+
+    _: KW_ONLY
+    root: Path | None = None
+    histogram: Histogram | None = None
+    against: str | None = None
+
+
+def here(request: HereRequest) -> HereFinding:
+    """Return what is in force on the machine, and what it costs. Nothing is measured or changed.
+
+    Raises:
+        InputError: The root is no folder, or there is no such profile.
+    """
+    HereRequest.expect(request)
+    return _Asked(request).finding
+
+
+def profile_here(request: HereRequest) -> Profile:
+    """Return what was set on the machine as a profile, which can be measured and exported.
+
+    What the kernel or the distribution has anyway is left out, as is what no profile can have.
+
+    Raises:
+        InputError: As `here` does, or there is nothing that a profile can have.
+    """
+    HereRequest.expect(request)
+    return _Asked(request).profile
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A machine that is looked at once."""
+
+    request: HereRequest
+
+    @cached_property
+    def files(self) -> MachineFiles:
+        root = self.request.root
+        if root is not None and not root.is_dir():
+            raise InputError(f"the root {root} is no folder")
+        return MachineFiles(root)
+
+    @cached_property
+    def survey(self) -> Survey:
+        return read(self.files)
+
+    @cached_property
+    def finding(self) -> HereFinding:
+        """What is in force, priced."""
+        release, mix = _release(self.files), self.request.histogram
+        lists = lists_near(release)
+        pricing = Pricing(lists, mix or general())
+        rules = pricing.of_rules(self.survey.found)
+        priced = [pricing.item(one, rules) for one in self.survey.found]
+        items = [item for item, _ in priced]
+        set_here = (
+            costs
+            for item, costs in priced
+            if not item.by_default and item.kind != AuditRule.noun  # rules are priced together
+        )
+        costs = added_up((rules.total, *set_here))
+        notes = list(self.survey.notes)
+        if release and linux_version(release) != lists[0].version:
+            notes.append(f"no list is of Linux {release}: the prices are of {lists[0].kernel}")
+        return HereFinding(
+            machine=_name(self.request),
+            kernel=release,
+            priced_on=lists[0].kernel,
+            mix=_ASSUMED if mix is None else _OWN,
+            assumed=mix is None,
+            share=pricing.share(costs),
+            first_rule=pricing.share(rules.first),
+            records=pricing.share(rules.records),
+            calls=pricing.calls(costs),
+            items=tuple(sorted(items, key=_dearest_first)),
+            unseen=self.survey.unseen,
+            against=self.request.against,
+            missing=tuple(self._missing(pricing)),
+            notes=tuple(notes),
+        )
+
+    def _missing(self, pricing: Pricing) -> Iterator[MissingControl]:
+        """Yield the controls of the named profile that are not in force."""
+        if self.request.against is None:
+            return
+        wanted = profiles.profile_named(self.request.against)
+        there = {_form(one.control) for one in self.survey.found if one.control is not None}
+        for control in wanted.controls:
+            if not control.in_baseline and _form(control) not in there:
+                alone = InForce(AuditRule.noun, control.name, control)
+                item, _ = pricing.item(alone, pricing.of_rules([alone]))
+                yield MissingControl(name=control.name, share=item.share)
+
+    @cached_property
+    def profile(self) -> Profile:
+        """What was set, as a profile."""
+        kept: list[Control] = []
+        notes: list[str] = []
+        for one in self.survey.found:
+            why = _left_out(one)
+            if why is None and one.control is not None:
+                kept.append(one.control)
+            elif why != _ANYWAY:
+                notes.append(f"left out: {one.name}: {why}")
+        name = _name(self.request)
+        if not kept:
+            raise InputError(
+                f"nothing was set on {name} that a profile can have",
+                hint="what could not be seen is not in it: try it as root",
+            )
+        rules = tuple(one.rule for one in of_kind(kept, AuditRule))
+        others = [one for one in kept if not isinstance(one, AuditRule)]
+        audit = controls_of(RuleSet(rules)) if rules else ()
+        whole = Controls((*others, *audit)).with_companions()
+        title = f"The hardening in force on {name}"
+        return Profile(name, title, f"read on {name}", whole, tuple(notes))
+
+
+def _left_out(one: InForce) -> str | None:
+    """Return why something in force is in no profile; None if it is in one."""
+    control = one.control
+    if control is None:
+        return _NOT_IN_PROFILES
+    if one.by_default or isinstance(control, KernelOption):
+        return _ANYWAY
+    if control.mechanism not in {it.name for it in ALL if it.toml}:
+        return _NOT_IN_PROFILES
+    return without_effect(control.key, control.value) if isinstance(control, Sysctl) else None
+
+
+def _form(control: Control) -> object:
+    """Return what is equal for two controls that do the same."""
+    return control.form if isinstance(control, AuditRule) else control.setting
+
+
+def _release(files: MachineFiles) -> str:
+    if not files.live:
+        return ""
+    return (files.text(_RELEASE) or "").strip()
+
+
+def _name(request: HereRequest) -> str:
+    return socket.gethostname() if request.root is None else str(request.root)
+
+
+def _dearest_first(item: HereItem) -> tuple[bool, float, str]:
+    return (item.by_default, -(item.share or 0.0), item.name)

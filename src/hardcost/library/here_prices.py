@@ -1,0 +1,187 @@
+"""The prices of what is in force on a machine, weighed by how often each call is made."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from auditrules.cost import events
+from auditrules.cost.constants import Constants
+from auditrules.cost.predict import Histogram, Prediction, predict
+from auditrules.kernel import semantics
+from auditrules.load.load import load_rules
+from auditrules.load.target import NOWHERE
+from auditrules.prove.unknown_ids import numbers_for, resolve_ids
+from hardcost.analysis.bill.mix import of_histogram
+from hardcost.controls.control import Control
+from hardcost.in_force.found import InForce
+from hardcost.library.price import price_of_control
+from hardcost.mechanisms.audit import AuditRule
+from hardcost.mechanisms.mount import MountOptions
+from hardcost.model.finding.here import HereCall, HereItem
+from hardcost.model.finding.price import dearest_call, linux_version
+from hardcost.model.workload import MetricId, workload_of
+from hardcost.prices.price_list import PriceList, shipped_lists
+
+_CALLS = workload_of("syscalls")
+_NO_LIST = "no list has one for it yet"
+_REFUSED = "auditctl or the kernel refuses it"
+_OTHER = "no list has a price of what a profile can't have"
+_WITHOUT_CONTROL = {
+    "mitigation": "it depends on the processor, and counts of instructions do not show it",
+    "daemon": "what a daemon does is measured with `hardcost bill`, and is in no list",
+}
+
+
+def lists_near(release: str) -> tuple[PriceList, ...]:
+    """Return the price lists, those of the kernel that is nearest to a release first."""
+    wanted = _number(linux_version(release)) if release else 0.0
+    return tuple(sorted(shipped_lists(), key=lambda one: abs(_number(one.version) - wanted)))
+
+
+def _number(version: str) -> float:
+    """Return a version as a number whose differences say how far versions are apart."""
+    major, _, minor = version.partition(".")
+    return float(major) * 100 + float(minor or 0) if major.isdigit() and minor.isdigit() else 0.0
+
+
+CostByCall = Mapping[str, float]
+"""What something adds to each call, in instructions; a call that is not there gets nothing."""
+
+
+@dataclass(frozen=True)
+class RulePrices:
+    """What audit rules add together.
+
+    `first` is the part that any rule adds, once, whichever it is; `records` that of writing
+    records. `each` is what testing a rule adds, by its text; `unpriced` says why a rule has no
+    price.
+    """
+
+    total: CostByCall = field(default_factory=dict)
+    first: CostByCall = field(default_factory=dict)
+    records: CostByCall = field(default_factory=dict)
+    each: Mapping[str, CostByCall] = field(default_factory=dict)
+    unpriced: Mapping[str, str] = field(default_factory=dict)
+
+
+class Pricing:
+    """The prices of what is in force, weighed by a mix of calls."""
+
+    def __init__(self, lists: Sequence[PriceList], mix: Histogram) -> None:
+        self._lists = lists
+        self._constants = Constants.of_debian()
+        self._bases = next(of for one in lists if (of := one.head.base.get(str(_CALLS))))
+        weighed = of_histogram(mix, [MetricId(one, _CALLS) for one in self._bases])
+        self._weights = {one.name: weight for one, weight in weighed.weights.items()}
+
+    def share(self, costs: CostByCall) -> float:
+        """Return costs as a share of what a call of the mix takes."""
+        whole = math.fsum(weight * self._bases[name] for name, weight in self._weights.items())
+        added = (weight * costs.get(name, 0.0) for name, weight in self._weights.items())
+        return math.fsum(added) / whole if whole else 0.0
+
+    def calls(self, costs: CostByCall) -> tuple[HereCall, ...]:
+        """Return what each call gets, those that grow most first."""
+        found = (
+            HereCall(name=name, cost=cost, share=cost / self._bases[name])
+            for name, cost in costs.items()
+            if cost
+        )
+        return tuple(sorted(found, key=lambda one: (-one.share, one.name)))
+
+    def item(self, one: InForce, rules: RulePrices) -> tuple[HereItem, CostByCall]:
+        """Return what is in force with its price, and what it adds to each call."""
+        made = HereItem(
+            id=f"{one.kind.replace(' ', '-')}:{one.name}",
+            kind=one.kind,
+            name=one.name,
+            place=one.place,
+            by_default=one.by_default,
+            note=one.note,
+        )
+        if one.control is None:
+            return replace(made, why=_WITHOUT_CONTROL.get(one.kind, _OTHER)), {}
+        if not isinstance(one.control, AuditRule):
+            return self._setting(made, one.control)
+        if one.name in rules.unpriced:
+            return replace(made, why=rules.unpriced[one.name]), {}
+        return self._priced(made, rules.each.get(one.name, {}), "predicted")
+
+    def _setting(self, item: HereItem, control: Control) -> tuple[HereItem, CostByCall]:
+        if isinstance(control, MountOptions):
+            return replace(item, why=_NO_LIST), {}
+        price = price_of_control(control, self._lists)
+        known = next((one for one in price.kernels if one.known is not None), None)
+        if known is None:
+            why = price.why or next((one.why for one in price.kernels if one.why), _NO_LIST)
+            return replace(item, why=why), {}
+        if price.uncounted is not None and dearest_call([known]) is None:
+            return replace(item, why=price.uncounted.partition(": ")[0]), {}
+        costs = {one.metric: one.cost for one in known.calls if one.metric in self._bases}
+        return self._priced(item, costs, "measured")
+
+    def _priced(
+        self, item: HereItem, costs: CostByCall, known: Literal["measured", "predicted"]
+    ) -> tuple[HereItem, CostByCall]:
+        most = next((one for one in self.calls(costs) if one.share > 0), None)
+        priced = replace(
+            item,
+            share=self.share(costs),
+            known=known,
+            most=None if most is None else most.name,
+            grows=None if most is None else most.share,
+        )
+        return priced, costs
+
+    def of_rules(self, found: Sequence[InForce]) -> RulePrices:
+        """Return what the audit rules among what is in force add, loaded in this order."""
+        rules = [one.control.rule for one in found if isinstance(one.control, AuditRule)]
+        if not rules:
+            return RulePrices()
+        constants = self._constants
+        target = replace(NOWHERE.likely_target(rules), auditctl=constants.auditctl)
+        lines = load_rules(rules, target)
+        kept = resolve_ids(lines.rules, numbers_for(lines.rules, {}))
+        loaded = semantics.load(kept)
+        by_call = {
+            name: [predict(constants, loaded, events.typical(one)) for one in calls]
+            for name, calls in events.operations().items()
+            if name in self._bases
+        }
+        walking: defaultdict[int, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+        for name, each in by_call.items():
+            for one in each:
+                for index, cost in one.walking.items():
+                    walking[index][name] += cost
+
+        def part(of: Callable[[Prediction], float]) -> CostByCall:
+            return {name: math.fsum(map(of, each)) for name, each in by_call.items()}
+
+        return RulePrices(
+            total=part(lambda one: one.total),
+            first=part(lambda one: one.base),
+            records=part(lambda one: one.recording),
+            each={
+                rule.source.text: walking[index]
+                for index, rule in enumerate(kept)
+                if rule.source is not None
+            },
+            unpriced={
+                one.reading.rule.text: _REFUSED
+                for one in lines.failing
+                if one.reading.rule is not None
+            },
+        )
+
+
+def added_up(costs: Iterable[CostByCall]) -> CostByCall:
+    """Return costs added up call by call."""
+    found: defaultdict[str, float] = defaultdict(float)
+    for one in costs:
+        for name, cost in one.items():
+            found[name] += cost
+    return found

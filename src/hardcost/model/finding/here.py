@@ -1,0 +1,79 @@
+"""What the hardening in force on a machine costs, without measuring it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from hardcost.model.document import Document, IfAny, IfKnown, Located, Number
+
+
+@dataclass(frozen=True, kw_only=True)
+class HereItem:
+    """Something of hardening that is in force.
+
+    `id` is the same on every machine and in every answer. `place` is the file and line that set it.
+    `by_default`: the kernel or the distribution has it anyway. `share` is what it adds to a call of
+    the mix on average, as a share of what that takes without it, None where that is not known;
+    `known` says how it is known, `why` why it is not. `most` is the call that grows most, `grows`
+    by which share.
+    """
+
+    id: str
+    kind: str
+    name: str
+    place: IfKnown[Located | None] = None
+    by_default: bool = False
+    share: Number | None = None
+    known: IfKnown[Literal["measured", "predicted"] | None] = None
+    most: IfKnown[str | None] = None
+    grows: IfKnown[Number | None] = None
+    why: IfKnown[str | None] = None
+    note: IfAny[str] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HereCall:
+    """What all together adds to a call, in instructions, and as a share of what it takes."""
+
+    name: str
+    cost: Number
+    share: Number
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissingControl:
+    """A control of a benchmark that is not in force here; `share` as of an item."""
+
+    name: str
+    share: Number | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HereFinding(Document):
+    """The hardening in force on a machine, and what it costs on a mix of calls.
+
+    `kernel` is the release that runs, "" where that is not known, `priced_on` the one whose prices
+    these are. `mix` says whose calls they are; `assumed`: they were not counted here. `share` is
+    what all that is no default adds to a call on average, put together from the prices of single
+    controls. `first_rule` is the part of it that audit rules add whichever they are, `records` that
+    of writing records; `calls` is what each call gets, in the order of its share.
+
+    `unseen` is what could not be looked at, `missing` what a benchmark asks for besides.
+    """
+
+    kind: Literal["here"] = "here"
+    machine: str
+    kernel: str
+    priced_on: str
+    mix: str
+    assumed: bool
+    share: Number
+    first_rule: Number = 0.0
+    records: Number = 0.0
+    calls: tuple[HereCall, ...]
+    items: tuple[HereItem, ...]
+    unseen: tuple[str, ...] = ()
+    against: IfKnown[str | None] = None
+    missing: IfAny[tuple[MissingControl, ...]] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,121 @@
+"""What is in force is priced: settings by the lists, audit rules together, by a mix of calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hardcost.errors import InputError
+from hardcost.library.here import HereRequest, here, profile_here
+from hardcost.library.price import PriceRequest, price
+from hardcost.model.finding.here import HereFinding, HereItem
+from hardcost.profiles import catalogue, toml_text
+from hardcost.show.here import here_lines
+
+SHADOW = "-w /etc/shadow -p wa -k id"
+CHMOD = "-a always,exit -F arch=b64 -S chmod -F key=perm"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for path, text in {
+        "etc/audit/rules.d/a.rules": f"{SHADOW}\n{CHMOD}\n",
+        "etc/sysctl.d/a.conf": "kernel.kptr_restrict = 2\nnet.core.somaxconn = 4096\n",
+        "etc/default/grub": 'GRUB_CMDLINE_LINUX="init_on_free=1"\n',
+        "etc/selinux/config": "SELINUX=enforcing\n",
+        "etc/fstab": "/dev/b /tmp ext4 noexec 0 0\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    return tmp_path
+
+
+def item(found: HereFinding, name: str) -> HereItem:
+    (one,) = [one for one in found.items if one.name == name]
+    return one
+
+
+def test_a_setting_has_the_price_of_the_list_and_its_place(root: Path) -> None:
+    found = here(HereRequest(root=root))
+    one = item(found, "init_on_free=1")
+    (priced,) = price(PriceRequest(("init_on_free=1",), kernel="6.1")).controls
+    (kernel,) = priced.kernels
+    most = next(call for call in kernel.calls if str(call.workload) == "syscalls")
+    assert (one.known, one.most, str(one.place)) == ("measured", most.metric, "/etc/default/grub:1")
+    assert one.grows == pytest.approx(most.share)
+    assert one.share is not None
+    assert 0 < one.share < most.share  # the mean over calls
+    assert one.id == "boot-parameter:init_on_free=1"
+
+
+def test_what_has_no_price_says_why(root: Path) -> None:
+    found = here(HereRequest(root=root))
+    for name in ("net.core.somaxconn=4096", "mount /tmp noexec"):
+        assert item(found, name).share is None
+        assert item(found, name).why
+
+
+def test_all_rules_together_pay_once_for_being_there(root: Path) -> None:
+    both = here(HereRequest(root=root))
+    (root / "etc/audit/rules.d/a.rules").write_text(f"{SHADOW}\n")
+    one = here(HereRequest(root=root))
+    assert both.first_rule == pytest.approx(one.first_rule, rel=0.01)
+    assert 0 < one.first_rule < one.share < both.share
+
+
+def test_the_sum_is_that_of_settings_and_rules(root: Path) -> None:
+    whole = here(HereRequest(root=root))
+    own = [one for one in whole.items if not one.by_default]
+    added = sum(one.share or 0.0 for one in own) + whole.first_rule + whole.records
+    assert whole.share == pytest.approx(added)
+    grown = {one.name: one.cost for one in whole.calls}
+    assert grown["chmod"] > grown["null"] > 0
+
+
+def test_a_mix_of_one_call_counts_that_call_alone(root: Path) -> None:
+    found = here(HereRequest(root=root, histogram={("b64", 90): 5.0}))  # chmod
+    (chmod,) = [one for one in found.calls if one.name == "chmod"]
+    assert found.share == pytest.approx(chmod.share)
+    assert not found.assumed
+
+
+def test_what_a_profile_asks_for_and_is_not_in_force_is_named(root: Path) -> None:
+    wanted = root / "wanted.toml"
+    wanted.write_text('boot = ["init_on_free=1", "slab_nomerge"]\n[sysctl]\n"kernel.sysrq" = "0"\n')
+    found = here(HereRequest(root=root, against=str(wanted)))
+    assert {one.name: one.share for one in found.missing} == {
+        "slab_nomerge": 0.0,
+        "kernel.sysrq=0": 0.0,
+    }
+
+
+def test_what_was_set_is_a_profile_that_can_be_read_again(root: Path) -> None:
+    profile = profile_here(HereRequest(root=root))
+    again = catalogue.of_text(toml_text.text(profile).encode(), "this.toml")
+    assert [one.name for one in again.controls] == [one.name for one in profile.controls]
+    names = {one.name for one in again.controls}
+    assert {SHADOW, CHMOD, "init_on_free=1", "lsm=enforcing", "kernel.kptr_restrict=2"} <= names
+    assert not any(one.name.startswith("init_on_alloc") for one in again.controls)  # a default
+
+
+def test_nothing_set_makes_no_profile(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nothing was set"):
+        profile_here(HereRequest(root=tmp_path))
+    with pytest.raises(InputError, match="is no folder"):
+        here(HereRequest(root=tmp_path / "none"))
+
+
+def test_the_answer_comes_first_and_hostile_names_print_clean(root: Path) -> None:
+    (root / "etc/audit/rules.d/b.rules").write_text("-w /tmp/\x1b[2Jx -p wa -k \u202e\n")
+    lines = [line for _, line in here_lines(here(HereRequest(root=root)))]
+    assert lines[0].startswith(f"What was set to harden {root}, ")
+    assert " adds " in lines[0]
+    text = "\n".join(lines)
+    assert "set in /etc/default/grub:1; measured" in text
+    assert "Instructions are not time." in text
+
+
+def test_a_machine_without_anything_says_so(tmp_path: Path) -> None:
+    lines = [line for _, line in here_lines(here(HereRequest(root=tmp_path)))]
+    assert lines[0].startswith("Nothing that hardens was set on")
