@@ -59,7 +59,11 @@ def _note(rule: AuditRule, places: dict[object, Location | None]) -> str:
 def _of_files(written: Sequence[AuditRule]) -> Survey:
     """Return the rules of files; the kernel takes each once."""
     first: dict[object, AuditRule] = {}
-    notes = ["the audit rules are those of files"] if written else []
+    notes = (
+        ["the audit rules were read from files; the kernel may have others loaded"]
+        if written
+        else []
+    )
     for one in written:
         if one.form == one.name:  # there is no form of what auditctl refuses
             notes.append(f"{one.place}: auditctl refuses it: {visible(one.name)}")

@@ -25,7 +25,9 @@ def read(files: MachineFiles) -> Survey:
     path = _path(files)
     text = None if path is None else files.text(path)
     if path is None or text is None:
-        return Survey(unseen=("the kernel's configuration: there is no file of it to be read",))
+        return Survey(
+            unseen=("the kernel's configuration: it is neither in /boot nor in /usr/lib/modules",)
+        )
     try:
         values = config.read(text, path)
     except HardcostError as error:

@@ -12,7 +12,11 @@ _KIND = "mitigation"
 def read(files: MachineFiles) -> Survey:
     """Return the mitigations in force; files alone do not say what a processor needs."""
     if not files.live:
-        return Survey(unseen=("mitigations: they depend on the processor that boots it",))
+        return Survey(
+            unseen=(
+                "mitigations of the processor's faults: which there are depends on the processor",
+            )
+        )
     found: list[InForce] = []
     open_: list[str] = []
     for name in files.names(_FOLDER):

@@ -43,8 +43,10 @@ def read(files: MachineFiles) -> Survey:
         if value is None:
             continue
         control = Sysctl((set_here or known[path]).key, value)
-        if set_here is not None or _is_listed(control):
+        if _is_listed(control) or value == written_value:
             found.append(_in_force(control, set_here))
+        elif set_here is not None:
+            notes.append(f"{set_here.place} sets {set_here.name}, and the kernel has {value}")
     return Survey(tuple(found), notes=tuple(notes))
 
 

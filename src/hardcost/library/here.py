@@ -31,7 +31,7 @@ from hardcost.model.finding.price import linux_version
 from hardcost.model.request import CheckedRequest
 from hardcost.profiles.importers.sysctl_keys import without_effect
 
-_ASSUMED = "an assumed mix of calls, of a general-purpose system"
+_ASSUMED = "an assumed mix of calls (--histogram takes your own)"
 _OWN = "the mix of calls that was given"
 _ANYWAY = "the kernel or the distribution has it anyway"
 _NOT_IN_PROFILES = "a profile can't have it"

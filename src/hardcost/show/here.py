@@ -2,91 +2,99 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hardcost.model.finding.here import HereFinding, HereItem
 from hardcost.show.text import percent
-from hardcost.units import count
+from hardcost.units import count, join_in_prose
 
-_DEAREST = 3
+_SHOWN = 3
 _NAMED = 8  # of what is listed by name alone
 _LEAST = 0.0005  # a share below it is shown as less
+_WHOLE = 0.1  # a share from which on a decimal says nothing
+_TIMES = 2.0  # a share from which on a factor is easier to grasp
+_RULE = "audit rule"
 
 
 def here_lines(found: HereFinding) -> Iterator[tuple[int, str]]:
     """Yield each line of the answer with its indent."""
     set_here = [one for one in found.items if not one.by_default]
     yield 0, _answer(found, set_here)
-    yield from _dearest(found, [one for one in set_here if one.share])
+    yield from _most_expensive(found, set_here)
     yield from _calls(found)
-    yield from _group("Free", [one for one in set_here if one.share == 0])
-    yield from _group("In force without a price", [one for one in set_here if one.share is None])
+    yield from _group("No measurable cost", [one for one in set_here if one.share == 0])
+    yield from _group(
+        "In force, and without a price", [one for one in set_here if one.share is None]
+    )
     yield from _defaults([one for one in found.items if one.by_default])
     yield from _against(found)
-    if found.unseen:
-        yield 0, "Not seen:"
-        yield from ((2, one) for one in found.unseen)
-    if found.notes:
-        yield 0, "Also:"
-        yield from ((2, one) for one in found.notes)
+    yield from _lines("Not checked", found.unseen)
+    yield from _lines("Also", found.notes)
     yield 0, _how_known(found)
-    yield (
-        0,
-        (
-            "To measure it: `hardcost here -o this.toml`, then `hardcost bill this.toml`."
-            " `--format json` has every item."
-        ),
-    )
+    yield 0, _next(found, set_here)
 
 
 def _answer(found: HereFinding, set_here: Sequence[HereItem]) -> str:
     kernel = f" (Linux {found.kernel})" if found.kernel else ""
     if not set_here:
-        return (
-            f"Nothing that hardens was set on {found.machine}{kernel}, as far as it could be seen."
-        )
+        return f"Nothing that hardens was set on {found.machine}{kernel}, as far as it was checked."
+    rules = sum(one.kind == _RULE for one in set_here)
+    others = len(set_here) - rules
+    parts = [count(rules, _RULE)] if rules else []
+    parts += [count(others, "setting")] if others else []
+    verb = "makes" if len(set_here) == 1 else "make"
+    if found.share == 0:
+        more = f"{verb} its system calls execute no more instructions"
+    else:
+        more = f"{verb} its system calls execute {_share(found.share)} more instructions (not time)"
     return (
-        f"What was set to harden {found.machine}{kernel}, {count(len(set_here), 'setting')}, adds"
-        f" {_share(found.share)} to its system calls: instructions, for {found.mix}."
+        f"Estimate: the {join_in_prose(parts)} that harden {found.machine}{kernel} {more}, averaged"
+        f" over {found.mix}."
     )
 
 
 def _share(share: float) -> str:
-    if share == 0:
-        return "nothing"
-    return f"less than {percent(_LEAST)}" if 0 < share < _LEAST else percent(share)
+    """Return a share as a reader takes it in."""
+    if 0 < share < _LEAST:
+        return f"less than {percent(_LEAST)}"
+    return f"{share:.0%}" if abs(share) >= _WHOLE else percent(share)
 
 
-def _dearest(found: HereFinding, costing: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
-    """Yield what adds most: that there are audit rules at all, and single settings."""
+def _growth(share: float) -> str:
+    """Return what a call gets: how many times as much it takes, where that is a lot."""
+    return f"{1 + share:.0f} times as many" if share >= _TIMES else f"+{_share(share)}"
+
+
+def _most_expensive(found: HereFinding, set_here: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
+    """Yield what adds most: single settings, and what audit rules add together."""
+    costing = [one for one in set_here if one.share]
     if not costing and not found.first_rule:
         return
-    yield 0, "The dearest:"
+    yield 0, "Most expensive:"
     if found.first_rule:
-        yield (
-            2,
-            (
-                f"{_share(found.first_rule)}: that there are audit rules for system calls,"
-                " whichever they are; it goes only with the last of them"
-            ),
-        )
-    for one in costing[:_DEAREST]:
-        most = f", up to {percent(one.grows)} to {one.most}" if one.most and one.grows else ""
-        yield 2, f"{_share(one.share or 0.0)}{most}: {one.name}"
+        number = count(sum(one.kind == _RULE for one in set_here), _RULE)
+        fixed = f"{_share(found.first_rule)}: the fixed cost of having audit rules for system calls"
+        yield 2, f"{fixed}; only removing all of the {number} saves it"
+    for one in costing[:_SHOWN]:
+        worst = f" on average, {_growth(one.grows)} on {one.most}" if one.most and one.grows else ""
+        yield 2, f"{_share(one.share or 0.0)}{worst}: {one.name}"
         place = f"set in {one.place}" if one.place is not None else "where it is set is not known"
         yield 6, f"{place}; {one.known}{f'; {one.note}' if one.note else ''}"
-    if len(costing) > _DEAREST:
-        rest = costing[_DEAREST:]
-        yield 2, f"{_share(sum(one.share or 0.0 for one in rest))}: {len(rest)} others together"
+    rest = costing[_SHOWN:]
+    if rest:
+        named = "; ".join(one.name for one in rest[:_SHOWN])
+        more = f"; and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
+        yield 2, f"{_share(sum(one.share or 0.0 for one in rest))}: all others: {named}{more}"
     if found.records:
-        yield 2, f"{_share(found.records)}: records of the calls that rules ask for"
+        yield 2, f"{_share(found.records)}: writing log records where an audit rule matches"
 
 
 def _calls(found: HereFinding) -> Iterator[tuple[int, str]]:
-    growing = [f"{one.name} {percent(one.share)}" for one in found.calls if one.share > _LEAST]
+    growing = [f"{one.name} {_growth(one.share)}" for one in found.calls if one.share > _LEAST]
     if growing:
-        yield 0, f"The calls that grow most: {', '.join(growing[:_NAMED])}."
+        yield 0, f"Calls that get most: {', '.join(growing[:_NAMED])} (null is the cheapest call)."
 
 
 def _group(title: str, items: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
@@ -98,19 +106,19 @@ def _group(title: str, items: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
     yield 0, f"{title} ({len(items)}):"
     yield 2, f"{'; '.join(names)}{more}"
     for why, number in Counter(one.why for one in items if one.why).most_common():
-        yield 6, f"{number} of them: {why}"
+        yield 6, f"{number} of them: {why}" if number < len(items) else why
 
 
 def _defaults(items: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
     if not items:
         return
-    priced = [one for one in items if one.share]
-    named = ", ".join(f"{one.name} ({_share(one.share or 0.0)})" for one in priced[:_DEAREST])
-    dearest = f"; most of all add {named}" if named else ""
-    yield (
-        0,
-        f"Not in the sum: {len(items)} that the kernel or the distribution has anyway{dearest}.",
-    )
+    costing = [one for one in items if one.share]
+    free = [one for one in items if not one.share]
+    named = [f"{one.name} ({_share(one.share or 0.0)})" for one in costing]
+    shown = [*named, *(one.name for one in free)][:_NAMED]
+    more = f"; and {len(items) - len(shown)} more" if len(items) > len(shown) else ""
+    yield 0, f"Not counted, since the kernel or the distribution has them anyway ({len(items)}):"
+    yield 2, f"{'; '.join(shown)}{more}"
 
 
 def _against(found: HereFinding) -> Iterator[tuple[int, str]]:
@@ -120,12 +128,12 @@ def _against(found: HereFinding) -> Iterator[tuple[int, str]]:
         yield 0, f"Everything that {found.against} asks for is in force."
         return
     free = [one.name for one in found.missing if one.share == 0]
+    verb = "is" if len(found.missing) == 1 else "are"
     yield (
         0,
         (
-            f"Of {found.against}, {count(len(found.missing), 'control')}"
-            f" {'is' if len(found.missing) == 1 else 'are'} not in force;"
-            f" {len(free)} of them would be free:"
+            f"Of {found.against}, {count(len(found.missing), 'control')} {verb} not in force;"
+            f" {len(free)} would have no measurable cost:"
         ),
     )
     yield from ((2, one) for one in free[:_NAMED])
@@ -133,9 +141,27 @@ def _against(found: HereFinding) -> Iterator[tuple[int, str]]:
         yield 2, f"and {len(free) - _NAMED} more"
 
 
+def _lines(title: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    if lines:
+        yield 0, f"{title}:"
+        yield from ((2, one) for one in lines)
+
+
 def _how_known(found: HereFinding) -> str:
     return (
-        f"How this is known: settings have measured prices, each by itself, of Linux"
-        f" {found.priced_on}; audit rules are predicted. Prices are added up, which leaves out how"
-        " settings act on each other. Instructions are not time."
+        f"How this is known: each setting was measured alone, in a guest with Linux"
+        f" {found.priced_on}; what audit rules cost is predicted for Debian's Linux 6.1. Costs are"
+        " added up; what settings do to each other is left out, as is what is not checked. A"
+        " program that makes few system calls hardly notices."
+    )
+
+
+def _next(found: HereFinding, set_here: Sequence[HereItem]) -> str:
+    where = "" if found.kernel else f" --root {shlex.quote(found.machine)}"
+    has_rules = any(one.kind == _RULE for one in set_here)
+    rules = "`hardcost rules optimize` looks for rules that record the same and cost less. "
+    return (
+        f"{rules if has_rules else ''}To measure this instead of estimating it:"
+        f" `hardcost here{where} -o this.toml`, then `hardcost bill this.toml`, which boots guests"
+        " and leaves this machine alone."
     )
