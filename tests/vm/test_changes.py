@@ -16,7 +16,7 @@ import pytest
 
 from bench.robustness.interrupted_changes import What, differences, interrupt, start, wait_for
 from hardcost.supply.cache.cache import Cache
-from tests.vm.ssh_guest import SshGuest, ssh_guest
+from tests.vm.ssh_guest import RULES, SshGuest, ssh_guest
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow]
 
@@ -25,6 +25,40 @@ pytestmark = [pytest.mark.vm, pytest.mark.slow]
 def guest(cache_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshGuest]:
     with ssh_guest(Cache(cache_root), tmp_path_factory.mktemp("guest")) as found:
         yield found
+
+
+EVERY_FILE = (
+    "find /etc /root /home /tmp /var/tmp /usr/local -xdev -type f"
+    " -printf '%p %m %U %s %T@\\n' | sort; find /etc -type f -exec sha256sum {} + | sort"
+)
+
+
+def test_looking_at_a_machine_finds_what_was_set_and_changes_nothing(guest: SshGuest) -> None:
+    """Rules as the kernel has them, each with the line that has it; over one connection."""
+    state, files = guest.state(), guest.said(EVERY_FILE)
+    process = guest.start_hardcost("here", guest.machine, "--format", "json")
+    assert process.wait() == 0, guest.said_by_hardcost()
+    found = json.loads(guest.said_by_hardcost())
+    assert found["machine"] == "guest"
+    assert found["kernel"].startswith("6.1.")
+    assert found["share"] > found["first_rule"] > 0
+    places = {
+        one["name"]: f"{one['place']['file']}:{one['place']['line']}"
+        for one in found["items"]
+        if one["place"] is not None and not one["by_default"]
+    }
+    own = "/etc/audit/rules.d/own.rules"
+    rules = RULES.splitlines()[4:]
+    assert {name: places[name] for name in rules} == {
+        line: f"{own}:{number}" for number, line in enumerate(rules, 5)
+    }
+    assert guest.said("auditctl -l").count("\n") == len(rules)
+    assert places["kernel.kptr_restrict=1"] == "/etc/sysctl.d/own.conf:1"
+    assert places["vm.swappiness=33"] == "/etc/sysctl.d/own.conf:2"
+    assert "auditd" in [one["name"] for one in found["items"] if one["kind"] == "daemon"]
+    assert all(one["share"] is not None or one["why"] for one in found["items"])
+    assert guest.state() == state
+    assert guest.said(EVERY_FILE) == files
 
 
 def test_settings_are_compared_in_blocks_and_all_is_as_it_was_after_it(guest: SshGuest) -> None:

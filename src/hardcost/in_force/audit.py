@@ -6,16 +6,16 @@ are gone, and its lines are written by a program.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from auditrules.auditctl.write import listed_line
 from auditrules.model.fault import RulesError
+from auditrules.model.kernel_rule import KernelRule
 from auditrules.model.location import Location
 from auditrules.read import parse
 from hardcost.errors import MachineError
-from hardcost.host import process
 from hardcost.in_force.files import MachineFiles
 from hardcost.in_force.found import InForce, Survey
 from hardcost.mechanisms.audit import AuditRule
@@ -34,26 +34,38 @@ def read(files: MachineFiles) -> Survey:
     written = list(_written(files))
     if not files.live:
         return _of_files(written)
-    if process.find_program("auditctl") is None:
-        return _of_files(written)
-    if os.geteuid() != 0:
+    if not files.is_root:
         return Survey(unseen=("the audit rules: only root may ask for them",))
     try:
-        listed = process.output(["auditctl", "-l"], limit_seconds=10).decode(errors="replace")
-        status = process.output(["auditctl", "-s"], limit_seconds=10).decode(errors="replace")
+        listed, status = files.output("auditctl", "-l"), files.output("auditctl", "-s")
     except MachineError as error:
         return Survey(unseen=(f"the audit rules: {error}",))
-    places = {one.form: one.place for one in written}
+    if listed is None:
+        return _of_files(written)
     notes: list[str] = []
-    rules = [
-        InForce(one.noun, one.name, one, places.get(one.form), note=_note(one, places))
-        for one in _rules(((line, Location(_LOADED, None)) for line in listed.splitlines()), notes)
-    ]
-    return Survey(tuple(rules), notes=(*notes, *_state(status, len(rules))))
+    rules = tuple(_loaded(listed.splitlines(), written, notes))
+    return Survey(rules, notes=(*notes, *_state(status or "", len(rules))))
 
 
-def _note(rule: AuditRule, places: dict[object, Location | None]) -> str:
-    return "" if rule.form in places else "loaded, and in no file of rules.d"
+def _loaded(
+    lines: Sequence[str], written: Sequence[AuditRule], notes: list[str]
+) -> Iterator[InForce]:
+    """Yield the rules that `auditctl -l` lists, as a file has them where one has.
+
+    A listed line need not be one that auditctl reads: keys may have blanks.
+    """
+    by_form = {one.form: one for one in written}
+    by_line = {
+        listed_line(form): one for form, one in by_form.items() if isinstance(form, KernelRule)
+    }
+    for line in lines:
+        own = by_line.get(line)
+        if own is None:
+            for one in _rules([(line, Location(_LOADED, None))], notes):
+                own = by_form.get(one.form, one)
+        if own is not None:
+            note = "" if own.place is not None else "loaded, and in no file of rules.d"
+            yield InForce(own.noun, own.name, own, own.place, note=note)
 
 
 def _of_files(written: Sequence[AuditRule]) -> Survey:
@@ -65,7 +77,7 @@ def _of_files(written: Sequence[AuditRule]) -> Survey:
         else []
     )
     for one in written:
-        if one.form == one.name:  # there is no form of what auditctl refuses
+        if not isinstance(one.form, KernelRule):  # there is none of what auditctl refuses
             notes.append(f"{one.place}: auditctl refuses it: {visible(one.name)}")
             continue
         known = first.setdefault(one.form, one)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from hardcost.in_force.files import MachineFiles
 from hardcost.in_force.found import InForce, Survey
 
-_PROCESSES = "/proc"
 _WANTS = ("/etc/systemd/system/multi-user.target.wants", "/etc/systemd/system/sysinit.target.wants")
 _KIND = "daemon"
 _DAEMONS = {
@@ -34,11 +33,7 @@ def read(files: MachineFiles) -> Survey:
     if not files.live:
         wanted = {one.removesuffix(".service") for folder in _WANTS for one in files.names(folder)}
         return Survey(tuple(InForce(_KIND, name) for name in _DAEMONS if name in wanted))
-    running = {
-        (files.text(f"{_PROCESSES}/{one}/comm") or "").strip()
-        for one in files.names(_PROCESSES)
-        if one.isdigit()
-    }
+    running = files.processes()
     return Survey(
         tuple(
             InForce(_KIND, name)

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hardcost.host import process
+
 _MOST_LINKS = 40  # as the kernel allows
 _MOST_BYTES = 4 << 20
 _MOST_NAMES = 10_000
+_SECONDS = 10.0  # for a program that only says what is
 _PLACE = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _DENIED = frozenset({errno.EACCES, errno.EPERM})
@@ -69,6 +73,33 @@ class MachineFiles:
                 return True
         except OSError:
             return False
+
+    @property
+    def is_root(self) -> bool:
+        """Whether the machine's kernel answers as it does to root."""
+        return self.live and os.geteuid() == 0
+
+    @property
+    def name(self) -> str:
+        """What the machine is called."""
+        return socket.gethostname() if self.root is None else str(self.root)
+
+    def processes(self) -> frozenset[str]:
+        """Return the names of the processes that run, of which the kernel keeps 15 characters."""
+        if not self.live:
+            return frozenset()
+        each = (self.text(f"/proc/{one}/comm") for one in self.names("/proc") if one.isdigit())
+        return frozenset((one or "").strip() for one in each)
+
+    def output(self, *words: str) -> str | None:
+        """Return what a program prints; None where there is none to be started.
+
+        Raises:
+            MachineError: It fails.
+        """
+        if not self.live or process.find_program(words[0]) is None:
+            return None
+        return process.output(words, limit_seconds=_SECONDS).decode("utf-8", "surrogateescape")
 
     def _note(self, path: str, error: OSError) -> None:
         if error.errno in _DENIED and path not in self.denied:

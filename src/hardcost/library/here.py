@@ -6,7 +6,7 @@ predicts. Both are weighed by how often each call is made.
 
 from __future__ import annotations
 
-import socket
+import shlex
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -16,12 +16,14 @@ from auditrules.cost.histogram import general
 from auditrules.cost.predict import Histogram
 from auditrules.model.rule import RuleSet
 from hardcost.controls.control import Control, Controls, Profile, of_kind
-from hardcost.errors import InputError
+from hardcost.errors import InputError, RequestError
 from hardcost.in_force.files import MachineFiles
 from hardcost.in_force.found import InForce, Survey
+from hardcost.in_force.over_ssh import fetch
 from hardcost.in_force.read import read
 from hardcost.library import profiles
 from hardcost.library.here_prices import Pricing, added_up, lists_near
+from hardcost.library.interrupt import until_done
 from hardcost.mechanisms.audit import AuditRule, controls_of
 from hardcost.mechanisms.kconfig import KernelOption
 from hardcost.mechanisms.registry import ALL
@@ -35,6 +37,7 @@ _ASSUMED = "an assumed mix of calls (--histogram takes your own)"
 _OWN = "the mix of calls that was given"
 _ANYWAY = "the kernel or the distribution has it anyway"
 _NOT_IN_PROFILES = "a profile can't have it"
+_SSH = "ssh:"
 _RELEASE = "/proc/sys/kernel/osrelease"
 
 
@@ -43,21 +46,29 @@ class HereRequest(CheckedRequest):
     """A request for what the hardening in force on this machine costs.
 
     `root` is the folder of another system, such as a mounted image: what its files would put in
-    force. `histogram` says how often each call is made (None: an assumed mix). `against` names a
-    profile, of which is said what is not in force.
+    force. `machine` is the address of another machine, such as `ssh:root@host`. `histogram` says
+    how often each call is made (None: an assumed mix). `against` names a profile, of which is said
+    what is not in force.
     """
 
     _: KW_ONLY
     root: Path | None = None
+    machine: str | None = None
     histogram: Histogram | None = None
     against: str | None = None
+
+    @property
+    def words(self) -> str:
+        """The words of `hardcost here` that name the machine; "" for this one."""
+        return self.machine or (f"--root {shlex.quote(str(self.root))}" if self.root else "")
 
 
 def here(request: HereRequest) -> HereFinding:
     """Return what is in force on the machine, and what it costs. Nothing is measured or changed.
 
     Raises:
-        InputError: The root is no folder, or there is no such profile.
+        InputError: The root is no folder, the machine no address, or there is no such profile.
+        MachineError: The machine can't be reached.
     """
     HereRequest.expect(request)
     return _Asked(request).finding
@@ -83,7 +94,14 @@ class _Asked:
 
     @cached_property
     def files(self) -> MachineFiles:
-        root = self.request.root
+        root, machine = self.request.root, self.request.machine
+        if root is not None and machine is not None:
+            raise RequestError("`root` and `machine` are two machines: name one")
+        if machine is not None:
+            if not machine.startswith(_SSH):
+                hint = "such as ssh:root@host; without it, this machine is looked at"
+                raise RequestError(f"`machine`: {machine!r} is no address", hint=hint)
+            return until_done(fetch(machine.removeprefix(_SSH)))
         if root is not None and not root.is_dir():
             raise InputError(f"the root {root} is no folder")
         return MachineFiles(root)
@@ -111,7 +129,8 @@ class _Asked:
         if release and linux_version(release) != lists[0].version:
             notes.append(f"no list is of Linux {release}: the prices are of {lists[0].kernel}")
         return HereFinding(
-            machine=_name(self.request),
+            machine=self.files.name,
+            words=self.request.words,
             kernel=release,
             priced_on=lists[0].kernel,
             mix=_ASSUMED if mix is None else _OWN,
@@ -150,7 +169,7 @@ class _Asked:
                 kept.append(one.control)
             elif why != _ANYWAY:
                 notes.append(f"left out: {one.name}: {why}")
-        name = _name(self.request)
+        name = self.files.name
         if not kept:
             raise InputError(
                 f"nothing was set on {name} that a profile can have",
@@ -185,10 +204,6 @@ def _release(files: MachineFiles) -> str:
     if not files.live:
         return ""
     return (files.text(_RELEASE) or "").strip()
-
-
-def _name(request: HereRequest) -> str:
-    return socket.gethostname() if request.root is None else str(request.root)
 
 
 def _dearest_first(item: HereItem) -> tuple[bool, float, str]:

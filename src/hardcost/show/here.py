@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -157,7 +156,7 @@ def _how_known(found: HereFinding) -> str:
 
 
 def _next(found: HereFinding, set_here: Sequence[HereItem]) -> str:
-    where = "" if found.kernel else f" --root {shlex.quote(found.machine)}"
+    where = f" {found.words}" if found.words else ""
     has_rules = any(one.kind == _RULE for one in set_here)
     rules = "`hardcost rules optimize` looks for rules that record the same and cost less. "
     return (

@@ -46,9 +46,13 @@ class _Options:
 
 
 @click.command(cls=Verb)
+@click.argument("machine", required=False, metavar="[MACHINE]")
 @takes("own", _Options)
-def here(own: _Options) -> None:
+def here(machine: str | None, own: _Options) -> None:
     """Say what the hardening of this machine costs, without measuring or changing anything.
+
+    MACHINE is another one, ssh:USER@HOST, which is looked at over one connection of ssh; nothing is
+    left there.
 
     What is in force is read from the kernel and from files: audit rules, sysctls, boot parameters,
     security modules, kernel options, mount options and daemons, each with the line that sets it.
@@ -57,6 +61,7 @@ def here(own: _Options) -> None:
 
     \b
     Examples:  hardcost here
+               hardcost here ssh:root@host
                hardcost here --against audit-samples
                hardcost here --root /mnt/image --fail-above 5%
                hardcost here -o this.toml && hardcost bill this.toml
@@ -74,7 +79,7 @@ def here(own: _Options) -> None:
     if own.output is not None:
         check_put(own.output, "-o")
     mix = None if own.histogram is None else histogram(own.histogram)
-    request = HereRequest(root=own.root, histogram=mix, against=own.against)
+    request = HereRequest(root=own.root, machine=machine, histogram=mix, against=own.against)
     if own.output is not None:
         profile = profile_here(request)
         put(own.output, toml_text.text(profile).encode())

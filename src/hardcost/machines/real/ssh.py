@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hardcost.errors import InputError, MachineError
@@ -160,6 +161,28 @@ class SshReach:
             last = last_line(came.said)
             raise MachineError(f"{self.name}: {why}: {last}", hint=self.remedy, console=came.said)
         return came
+
+
+async def output_of_script(
+    text: str, script: str, arguments: Sequence[str], limit_seconds: float
+) -> bytes:
+    """Return what a shell's script prints at an address, over one connection.
+
+    Raises:
+        InputError: It is no address.
+        MachineError: The host can't be reached, or the script fails.
+    """
+    where = address(text)
+    words = " ".join(map(shlex.quote, arguments))
+    # Whatever the user's shell is there, sh reads the script, which comes by its standard input.
+    argv = ["ssh", *_OPTIONS, *where.words, f"exec sh -s -- {words}"]
+    came = await exchange(argv, script.encode(), limit_seconds)
+    if came.status:
+        raise MachineError(
+            f"ssh:{text}: it can't be looked at: {last_line(came.said)}",
+            hint=f"try it by hand: {shlex.join(('ssh', *where.words))} true",
+        )
+    return came.written
 
 
 def check(wanted: MachineOptions) -> None:

@@ -53,17 +53,20 @@ class MissingControl:
 class HereFinding(Document):
     """The hardening in force on a machine, and what it costs on a mix of calls.
 
-    `kernel` is the release that runs, "" where that is not known, `priced_on` the one whose prices
-    these are. `mix` says whose calls they are; `assumed`: they were not counted here. `share` is
-    what all that is no default adds to a call on average, put together from the prices of single
-    controls. `first_rule` is the part of it that audit rules add whichever they are, `records` that
-    of writing records; `calls` is what each call gets, in the order of its share.
+    `machine` is its name, `words` those of `hardcost here` that name it, "" for the one that runs
+    it. `kernel` is the release that runs, "" where that is not known, `priced_on` the one whose
+    prices these are. `mix` says whose calls they are; `assumed`: they were not counted here.
+
+    `share` is what all that is no default adds to a call on average, put together from the prices
+    of single controls. `first_rule` is the part of it that audit rules add whichever they are,
+    `records` that of writing records; `calls` is what each call gets, in the order of its share.
 
     `unseen` is what could not be looked at, `missing` what a benchmark asks for besides.
     """
 
     kind: Literal["here"] = "here"
     machine: str
+    words: str
     kernel: str
     priced_on: str
     mix: str
