@@ -15,7 +15,7 @@ class InForce:
     """Something of hardening that is in force.
 
     `control` is what a profile would have for it; None for what no profile can have. `place` is the
-    file and line that set it, None where it is not known. `by_default`: nobody set it here, since
+    file and line that set it, None where it is not known. `by_default`: it was not set here:
     the kernel or the distribution has it anyway. `note` is what else there is to know.
     """
 
