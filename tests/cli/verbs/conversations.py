@@ -430,6 +430,8 @@ CONVERSATIONS = {
     "here": (
         "here --root root",
         "here --root root --format json",
+        "here --root root --format markdown",
+        "here --root root --format prometheus",
         "here --root root --against 99-x.conf --histogram counts.json",
         "here --root root -o this.toml --fail-above 1%",
         "here --root root -o nosuch/this.toml",

@@ -42,7 +42,7 @@ class _Options:
         metavar="PERCENT",
         help="Exit with status 1 if the hardening adds more than this to a call of the mix.",
     )
-    format: str = format_option()
+    format: str = format_option(("text", "json", "markdown", "prometheus"))
 
 
 @click.command(cls=Verb)
@@ -64,6 +64,7 @@ def here(machine: str | None, own: _Options) -> None:
                hardcost here ssh:root@host
                hardcost here --against audit-samples
                hardcost here --root /mnt/image --fail-above 5%
+               hardcost here --format prometheus
                hardcost here -o this.toml && hardcost bill this.toml
     """
     from auditrules.cli import results
@@ -73,6 +74,7 @@ def here(machine: str | None, own: _Options) -> None:
     from hardcost.library.here import HereRequest, here, profile_here
     from hardcost.library.percentages import fraction
     from hardcost.profiles import toml_text
+    from hardcost.show import here_files
     from hardcost.show.here import here_lines
 
     limit = None if own.fail_above is None else fraction("fail_above", own.fail_above)
@@ -87,6 +89,9 @@ def here(machine: str | None, own: _Options) -> None:
     found = here(request)
     if own.format == "json":
         results.print_json(found)
+    elif own.format != "text":
+        form = here_files.markdown if own.format == "markdown" else here_files.prometheus
+        click.echo(form(found), nl=False)
     else:
         for indent, line in here_lines(found):
             console.print_wrapped(line, indent)

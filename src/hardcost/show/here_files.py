@@ -1,0 +1,76 @@
+"""What is in force on a machine, for other programs: Markdown, and Prometheus's text format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from hardcost.model.finding.here import HereFinding, HereItem
+from hardcost.show.text import percent
+from hardcost.units import visible
+
+_PREFIX = "hardcost_hardening"
+_ESCAPES = str.maketrans({"\\": r"\\", "|": r"\|", "`": r"\`", "*": r"\*", "_": r"\_", "<": "&lt;"})
+
+
+def markdown(found: HereFinding) -> str:
+    """Return a table of what was set, the most expensive first, below the sum."""
+    rows = [one for one in found.items if not one.by_default]
+    said = (
+        f"Estimate: {percent(found.share)} more instructions (not time) for its system calls,"
+        f" averaged over {_escaped(found.mix)}; {percent(found.first_rule)} of it is the fixed cost"
+        f" of audit rules, {percent(found.records)} writing records. Prices are of Linux"
+        f" {_escaped(found.priced_on)}."
+    )
+    table = ["| setting | adds | known | set in |", "| --- | --: | --- | --- |", *map(_row, rows)]
+    lines = [f"# Hardening of {_escaped(found.machine)}", "", said, "", *table]
+    if found.unseen:
+        lines += ["", "Not checked:", "", *(f"- {_escaped(one)}" for one in found.unseen)]
+    return "\n".join(lines) + "\n"
+
+
+def _row(one: HereItem) -> str:
+    adds = "" if one.share is None else percent(one.share)
+    place = "" if one.place is None else str(one.place)
+    cells = (one.name, adds, one.known or one.why or "", place)
+    return f"| {' | '.join(map(_escaped, cells))} |"
+
+
+def _escaped(text: str) -> str:
+    return visible(text).translate(_ESCAPES)
+
+
+def prometheus(found: HereFinding) -> str:
+    """Return gauges for the textfile collector: the sum, its parts, and each item's."""
+    return "".join(f"{line}\n" for line in _metrics(found))
+
+
+def _metrics(found: HereFinding) -> Iterator[str]:
+    about = {"priced_on": found.priced_on, "mix": "assumed" if found.assumed else "given"}
+    yield from _head("cost_ratio", "Instructions that hardening adds to a system call, as a share.")
+    yield _sample("cost_ratio", about, found.share)
+    yield from _head("part_ratio", "Parts of the cost that are no single setting's.")
+    yield _sample("part_ratio", {"part": "first_rule"}, found.first_rule)
+    yield _sample("part_ratio", {"part": "records"}, found.records)
+    yield from _head("item_cost_ratio", "What one setting adds; without a sample: not known.")
+    for one in found.items:
+        if one.share is not None:
+            labels = {"id": one.id, "default": str(one.by_default).lower()}
+            yield _sample("item_cost_ratio", labels, one.share)
+    yield from _head("items", "Settings in force, by whether they have a price.")
+    for priced in (True, False):
+        number = sum((one.share is not None) is priced for one in found.items)
+        yield _sample("items", {"priced": str(priced).lower()}, number)
+
+
+def _head(name: str, text: str) -> Iterator[str]:
+    yield f"# HELP {_PREFIX}_{name} {text}"
+    yield f"# TYPE {_PREFIX}_{name} gauge"
+
+
+def _sample(name: str, labels: Mapping[str, str], value: float) -> str:
+    named = ",".join(f'{key}="{_label(text)}"' for key, text in labels.items())
+    return f"{_PREFIX}_{name}{{{named}}} {value!r}"
+
+
+def _label(text: str) -> str:
+    return visible(text).replace("\\", r"\\").replace('"', r"\"")
