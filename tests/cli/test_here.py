@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -42,6 +43,16 @@ def test_hostile_names_print_clean(tmp_path: Path, form: str) -> None:
         assert ended.stderr.replace("\n", "").isprintable()
     else:
         assert ended.stdout.isascii()
+
+
+def test_a_root_whose_name_is_no_text_makes_a_profile(tmp_path: Path) -> None:
+    root = tmp_path / os.fsdecode(b"u\xff")
+    (root / "etc/sysctl.d").mkdir(parents=True)
+    (root / "etc/sysctl.d/a.conf").write_text("kernel.sysrq = 0\n")
+    profile = tmp_path / "u.toml"
+    ended = CliRunner().invoke(hardcost, ["here", "--root", str(root), "-o", str(profile)])
+    assert ended.exit_code == 0, ended.output
+    assert "kernel.sysrq" in profile.read_text("utf-8")
 
 
 PLACES = {

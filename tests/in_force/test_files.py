@@ -77,9 +77,35 @@ def test_only_regular_files_are_read_and_none_waits(root: Path) -> None:
 def test_a_large_file_is_read_in_part(root: Path) -> None:
     with (root / "etc" / "large").open("wb") as file:
         file.truncate(1 << 30)
-    text = MachineFiles(root).text("/etc/large")
+    files = MachineFiles(root)
+    text = files.text("/etc/large")
     assert text is not None
     assert len(text) == 4 << 20
+    assert files.cut == ["/etc/large"]
+
+
+def test_a_device_s_node_is_not_opened(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening one may start something, such as a watchdog: what it is is known without that."""
+    os.mkfifo(root / "etc" / "node")
+    flags: list[int] = []
+    opened = os.open
+
+    def noting(path: str, flag: int, *words: int, **more: int) -> int:
+        flags.append(flag)
+        return opened(path, flag, *words, **more)
+
+    monkeypatch.setattr(os, "open", noting)
+    assert MachineFiles(root).text("/etc/node") is None
+    assert all(flag & os.O_PATH for flag in flags)
+
+
+def test_endless_ways_end(root: Path) -> None:
+    (root / "d").mkdir()
+    (root / "long").symlink_to("/" + "d/../" * 800 + "etc/own")
+    files = MachineFiles(root)
+    for _ in range(1000):
+        files.text("/long")
+    assert files.cut == ["/long"]
 
 
 def test_bytes_that_are_no_text_come_back(root: Path) -> None:

@@ -8,7 +8,10 @@ from importlib import resources
 
 import pytest
 
+from hardcost.errors import MachineError
+from hardcost.in_force import audit
 from hardcost.in_force.files import MachineFiles
+from hardcost.in_force.found import Survey
 from hardcost.in_force.over_ssh import FetchedFiles, parsed
 from hardcost.in_force.read import read
 from hardcost.mechanisms.sysctl import Sysctl
@@ -47,6 +50,7 @@ def test_each_kind_of_line_is_read() -> None:
         f"file {code('/etc/empty')} ",
         f"processes {code('auditd')}",
         f"command {code('auditctl -l')} {code('No rules')}",
+        f"failed {code('auditctl -s')} {code('Operation not permitted')}",
     )
     found = parsed("\n".join(lines).encode())
     assert found == FetchedFiles(
@@ -55,13 +59,16 @@ def test_each_kind_of_line_is_read() -> None:
         host="there",
         contents={"/etc/sysctl.d/a.conf": "kernel.sysrq=0", "/etc/empty": ""},
         commands={"auditctl -l": "No rules"},
+        failures={"auditctl -s": "Operation not permitted"},
         running=frozenset({"auditd"}),
     )
     assert found.live
     assert found.is_root
     assert found.names("/etc/sysctl.d") == ("a.conf",)
     assert found.output("auditctl", "-l") == "No rules"
-    assert found.output("auditctl", "-s") is None
+    assert found.output("auditctl", "-x") is None
+    with pytest.raises(MachineError, match="Operation not permitted"):
+        found.output("auditctl", "-s")
 
 
 @pytest.mark.parametrize(
@@ -79,3 +86,25 @@ def test_each_kind_of_line_is_read() -> None:
 def test_another_answer_is_refused(answer: bytes) -> None:
     with pytest.raises((ValueError, KeyError)):
         parsed(answer)
+
+
+def survey_of(*commands: str) -> Survey:
+    lines = ("user 0", f"name {code('there')}", f"processes {code('')}", *commands)
+    return audit.read(parsed("\n".join(lines).encode()))
+
+
+def test_what_auditctl_could_not_say_is_not_no_rules() -> None:
+    found = survey_of(f"failed {code('auditctl -l')} {code('Operation not permitted')}")
+    assert "Operation not permitted" in found.unseen[0]
+    assert found.blind
+    without = survey_of()
+    assert "auditctl is not installed" in without.unseen[0]
+
+
+@pytest.mark.parametrize("digits", ["0", "00", "1" * 5000, "\u00b2"])
+def test_odd_states_of_audit_are_no_fault(digits: str) -> None:
+    found = survey_of(
+        f"command {code('auditctl -l')} {code('-w /etc/shadow -p wa')}",
+        f"command {code('auditctl -s')} {code(f'enabled {digits}')}",
+    )
+    assert len(found.found) == (0 if digits.startswith("0") else 1)

@@ -79,12 +79,46 @@ def test_of_sysctl_files_the_first_folder_and_the_last_line_count(tmp_path: Path
     assert any("60-b.conf:3: left out" in note for note in survey.notes)
 
 
-def test_the_last_file_of_sysctls_is_sysctl_conf(tmp_path: Path) -> None:
-    write(tmp_path, "etc/sysctl.d/50-a.conf", "kernel.kptr_restrict = 1\n")
+def test_sysctl_conf_is_not_read_at_boot_unless_it_is_linked(tmp_path: Path) -> None:
     write(tmp_path, "etc/sysctl.conf", "kernel.kptr_restrict = 2\n")
+    survey = sysctls.read(MachineFiles(tmp_path))
+    assert not survey.found
+    assert any("sysctl --system" in note for note in survey.notes)
+    (tmp_path / "etc/sysctl.d").mkdir()
+    (tmp_path / "etc/sysctl.d/99-sysctl.conf").symlink_to("../sysctl.conf")
     assert places(sysctls.read(MachineFiles(tmp_path))) == {
-        "kernel.kptr_restrict=2": "/etc/sysctl.conf:1"
+        "kernel.kptr_restrict=2": "/etc/sysctl.d/99-sysctl.conf:1"
     }
+
+
+def test_a_pattern_leaves_alone_what_any_file_names(tmp_path: Path) -> None:
+    key = "net.ipv4.conf.all.rp_filter"
+    write(tmp_path, "etc/sysctl.d/10-x.conf", f"{key} = 1\n")
+    write(tmp_path, "usr/lib/sysctl.d/50-default.conf", "net.ipv4.conf.*.rp_filter = 2\n")
+    assert places(sysctls.read(MachineFiles(tmp_path)))[f"{key}=1"] == "/etc/sysctl.d/10-x.conf:1"
+
+
+def test_a_key_has_one_spelling_and_hidden_files_are_none(tmp_path: Path) -> None:
+    write(
+        tmp_path, "etc/sysctl.d/a.conf", "kernel/kptr_restrict=2\nnet/ipv4/conf/e.1/forwarding=0\n"
+    )
+    write(tmp_path, "etc/sysctl.d/.hidden.conf", "kernel.sysrq=0\n")
+    write(tmp_path, "etc/audit/rules.d/.h.rules", SHADOW)
+    assert list(places(sysctls.read(MachineFiles(tmp_path)))) == [
+        "kernel.kptr_restrict=2",
+        "net/ipv4/conf/e.1/forwarding=0",
+    ]
+    assert not audit.read(MachineFiles(tmp_path)).found
+
+
+def test_many_keys_and_many_links_to_them_end_soon(tmp_path: Path) -> None:
+    write(tmp_path, "etc/big", "".join(f"kernel.a{one} = 1\n" for one in range(20_000)))
+    (tmp_path / "etc/sysctl.d").mkdir()
+    for one in range(300):
+        (tmp_path / f"etc/sysctl.d/{one}.conf").symlink_to("../big")
+    files = MachineFiles(tmp_path, _bytes=600_000)  # a few of the links' texts
+    assert len(sysctls.read(files).found) == 20_000
+    assert files.cut
 
 
 def test_boot_parameters_come_from_the_boot_loader_s_files(tmp_path: Path) -> None:
@@ -96,14 +130,51 @@ def test_boot_parameters_come_from_the_boot_loader_s_files(tmp_path: Path) -> No
         "init_on_free=1": "/etc/default/grub:2",
         "slab_nomerge": "/etc/default/grub.d/a.cfg:1",
     }
-    assert all(one.by_default for one in survey.found if one.name not in set_here)
+    assert len(survey.found) == len(set_here)  # which kernel boots, and its defaults, is not known
 
 
-def test_a_parameter_that_is_switched_off_is_no_default(tmp_path: Path) -> None:
-    default = next(one.name for one in boot.read(MachineFiles(tmp_path)).found)
-    key = default.partition("=")[0]
-    write(tmp_path, "etc/kernel/cmdline", f"{key}=something-else")
-    assert default not in places(boot.read(MachineFiles(tmp_path)))
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            'GRUB_CMDLINE_LINUX="init_on_free=1"\nGRUB_CMDLINE_LINUX="slab_nomerge"',
+            {"slab_nomerge"},
+        ),
+        ('GRUB_CMDLINE_LINUX="page_poison=1" # for tests', {"page_poison=1"}),
+        ("GRUB_CMDLINE_LINUX='quiet slab_nomerge'; FOO=1", {"slab_nomerge"}),
+        (
+            "GRUB_CMDLINE_LINUX=slab_nomerge\nGRUB_CMDLINE_LINUX+=' page_poison=1'",
+            {"slab_nomerge", "page_poison=1"},
+        ),
+        (
+            'GRUB_CMDLINE_LINUX=slab_nomerge\nGRUB_CMDLINE_LINUX="${GRUB_CMDLINE_LINUX} vga"',
+            {"slab_nomerge"},
+        ),
+        ('export GRUB_CMDLINE_LINUX_DEFAULT="page_poison=1"', {"page_poison=1"}),
+        (
+            'GRUB_CMDLINE_LINUX="slab_nomerge \\\ninit_on_free=1"',
+            {"slab_nomerge", "init_on_free=1"},
+        ),
+        ('GRUB_CMDLINE_LINUX="init_on_free=1 init_on_free=0"', set()),
+        ('GRUB_CMDLINE_LINUX="init_on_free=1 init_on_free=on"', {"init_on_free=1"}),
+        ('GRUB_CMDLINE_LINUX="unclosed', set()),
+    ],
+)
+def test_grub_s_file_is_read_as_a_shell_reads_it(
+    tmp_path: Path, text: str, words: set[str]
+) -> None:
+    write(tmp_path, "etc/default/grub", text)
+    survey = boot.read(MachineFiles(tmp_path))
+    assert set(places(survey)) == words
+    assert bool(survey.notes) == ("unclosed" in text)
+
+
+def test_the_loader_s_entries_are_those_that_end_in_conf(tmp_path: Path) -> None:
+    write(tmp_path, "boot/loader/entries/a.conf", "title x\noptions\tinit_on_free=1 quiet\n")
+    write(tmp_path, "boot/loader/entries/a.conf.bak", "options page_poison=1\n")
+    assert places(boot.read(MachineFiles(tmp_path))) == {
+        "init_on_free=1": "/boot/loader/entries/a.conf:2"
+    }
 
 
 @pytest.mark.parametrize(
@@ -112,6 +183,8 @@ def test_a_parameter_that_is_switched_off_is_no_default(tmp_path: Path) -> None:
         ("SELINUX=enforcing\n", "SELinux, enforcing"),
         ("# x\nSELINUX=permissive", "SELinux, permissive"),
         ("SELINUX=disabled\n", None),
+        ("SELINUX=Enforcing\n", "SELinux, enforcing"),
+        ("SELINUX=disabled\nSELINUX=enforcing\n", None),
     ],
 )
 def test_selinux_s_mode_is_that_of_its_configuration(
@@ -145,11 +218,48 @@ def test_an_option_that_the_command_line_overrules_is_not_in_force(tmp_path: Pat
 
 
 def test_mount_options_that_harden_come_from_fstab(tmp_path: Path) -> None:
-    table = "#\n/dev/a / ext4 defaults 0 0\n/dev/b /tmp ext4 rw,noexec,nodev 0 0\nbroken\n"
+    table = "#\n/dev/a /home ext4 noexec,exec 0 0\n/dev/b /tmp ext4 rw,noexec,nodev 0 0\nbroken\n"
     write(tmp_path, "etc/fstab", table)
     assert places(mounts.read(MachineFiles(tmp_path))) == {
         "mount /tmp nodev,noexec": "/etc/fstab:3"
     }
+
+
+def test_selinux_that_the_command_line_switches_off_is_not_in_force(tmp_path: Path) -> None:
+    write(tmp_path, "etc/selinux/config", "SELINUX=enforcing\n")
+    write(tmp_path, "etc/kernel/cmdline", "selinux=0\n")
+    assert not modules.read(MachineFiles(tmp_path)).found
+
+
+def test_a_kernel_s_configuration_may_lie_beside_its_modules(tmp_path: Path) -> None:
+    write(tmp_path, "usr/lib/modules/6.1.0-57-amd64/config", "CONFIG_DEBUG_LIST=y\n")
+    place = places(kernel_options.read(MachineFiles(tmp_path)))["DEBUG_LIST=y"]
+    assert place == "/usr/lib/modules/6.1.0-57-amd64/config"
+
+
+def test_a_masked_daemon_is_not_started(tmp_path: Path) -> None:
+    wants = tmp_path / "etc/systemd/system/multi-user.target.wants"
+    wants.mkdir(parents=True)
+    (wants / "auditd.service").symlink_to("/usr/lib/systemd/system/auditd.service")
+    (wants.parent / "auditd.service").symlink_to("/dev/null")
+    assert not daemons.read(MachineFiles(tmp_path)).found
+
+
+@pytest.mark.parametrize(
+    "line", ["-w /etc/caf\udce9 -p wa -k x", "  -w /etc/shadow -p wa", '-w "/a']
+)
+def test_no_line_of_rules_is_lost_silently(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "etc/audit/rules.d/a.rules"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(line.encode("utf-8", "surrogateescape"))
+    survey = audit.read(MachineFiles(tmp_path))
+    assert survey.found or any("a.rules:1" in note for note in survey.notes)
+
+
+def test_names_with_other_digits_are_sorted(tmp_path: Path) -> None:
+    write(tmp_path, "etc/audit/rules.d/\u00b21.rules", SHADOW)
+    write(tmp_path, "etc/audit/rules.d/1.rules", CHMOD)
+    assert len(audit.read(MachineFiles(tmp_path)).found) == 2
 
 
 def test_daemons_are_those_that_a_target_wants(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError
-from hardcost.library.here import HereRequest, here, profile_here
+from hardcost.library.here import HereRequest, Look, here
 from hardcost.library.price import PriceRequest, price
 from hardcost.model.finding.here import HereFinding, HereItem
 from hardcost.profiles import catalogue, toml_text
@@ -91,7 +91,7 @@ def test_what_a_profile_asks_for_and_is_not_in_force_is_named(root: Path) -> Non
 
 
 def test_what_was_set_is_a_profile_that_can_be_read_again(root: Path) -> None:
-    profile = profile_here(HereRequest(root=root))
+    profile = Look(HereRequest(root=root)).profile
     again = catalogue.of_text(toml_text.text(profile).encode(), "this.toml")
     assert [one.name for one in again.controls] == [one.name for one in profile.controls]
     names = {one.name for one in again.controls}
@@ -100,10 +100,37 @@ def test_what_was_set_is_a_profile_that_can_be_read_again(root: Path) -> None:
 
 
 def test_nothing_set_makes_no_profile(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no system"):
+        here(HereRequest(root=tmp_path))
+    (tmp_path / "etc").mkdir()
     with pytest.raises(InputError, match="nothing was set"):
-        profile_here(HereRequest(root=tmp_path))
+        _ = Look(HereRequest(root=tmp_path)).profile
     with pytest.raises(InputError, match="is no folder"):
         here(HereRequest(root=tmp_path / "none"))
+
+
+def test_what_could_not_be_checked_is_not_called_missing(root: Path) -> None:
+    """Without a configuration of its kernel no option is known to be off."""
+    found = here(HereRequest(root=root, against="kspp"))
+    assert found.unjudged > 50
+    assert not any(one.name.startswith("SLUB_DEBUG_ON") for one in found.missing)
+    (root / "boot").mkdir()
+    (root / "boot" / "config-6.1.0-1-amd64").write_text("CONFIG_SLUB_DEBUG_ON=y\n")
+    known = here(HereRequest(root=root, against="kspp"))
+    assert known.unjudged == 0
+    assert len(known.missing) > 10
+
+
+@pytest.mark.parametrize("off", ["-e 0", "audit=0"])
+def test_audit_that_is_switched_off_costs_nothing(root: Path, off: str) -> None:
+    if off == "audit=0":
+        (root / "etc/default/grub").write_text('GRUB_CMDLINE_LINUX="audit=0"\n')
+    else:
+        (root / "etc/audit/rules.d/z.rules").write_text("-e 1\n-e 0\n")
+    found = here(HereRequest(root=root))
+    assert found.first_rule == 0
+    assert not [one for one in found.items if one.kind == "audit rule"]
+    assert any("audit is switched off" in note for note in found.notes)
 
 
 def test_the_answer_comes_first(root: Path) -> None:
@@ -116,5 +143,6 @@ def test_the_answer_comes_first(root: Path) -> None:
 
 
 def test_a_machine_without_anything_says_so(tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
     lines = [line for _, line in here_lines(here(HereRequest(root=tmp_path)))]
     assert lines[0].startswith("Nothing that hardens was set on")

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from hardcost.errors import InputError
+from hardcost.mechanisms.kconfig import KernelOption
 from hardcost.prices.listed import listed, measurable
 from hardcost.prices.price_list import (
     ListedPrice,
@@ -100,7 +101,19 @@ def test_a_default_is_measured_by_what_switches_it_off() -> None:
 
 
 def test_the_lists_that_come_with_hardcost_have_every_control_that_can_be_measured() -> None:
-    wanted = {one.name for one in measurable()}
+    wanted = {one.name for one in measurable() if not isinstance(one.measured, KernelOption)}
+    options = {one.name for one in measurable()} - wanted
     for version in dict.fromkeys(one.version for one in shipped_lists()):
         lists = [one for one in shipped_lists() if one.version == version]
-        assert wanted == {price.control for one in lists for price in one.prices}
+        listed_names = {price.control for one in lists for price in one.prices}
+        assert wanted == listed_names - options
+
+
+def test_a_list_of_kernel_options_has_prices_and_reasons() -> None:
+    """Which kernels were built decides what it has; it has no option that can't be measured."""
+    (found,) = [one for one in shipped_lists() if one.name.endswith("-options")]
+    options = {one.name for one in measurable() if isinstance(one.measured, KernelOption)}
+    assert {one.control for one in found.prices} <= options
+    assert any(one.costs for one in found.prices)
+    assert all(one.why != "" for one in found.prices)
+    assert "without hardening" in found.head.against

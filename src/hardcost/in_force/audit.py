@@ -7,7 +7,7 @@ are gone, and its lines are written by a program.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from auditrules.auditctl.write import listed_line
@@ -16,35 +16,48 @@ from auditrules.model.kernel_rule import KernelRule
 from auditrules.model.location import Location
 from auditrules.read import parse
 from hardcost.errors import MachineError
+from hardcost.in_force.boot import command_line
 from hardcost.in_force.files import MachineFiles
-from hardcost.in_force.found import InForce, Survey
+from hardcost.in_force.found import InForce, Survey, lines_of
 from hardcost.mechanisms.audit import AuditRule
+from hardcost.mechanisms.boot import AUDIT_OFF
 from hardcost.units import count, visible
 
 _FOLDER = "/etc/audit/rules.d"
 _MERGED = "/etc/audit/audit.rules"
 _RULE = re.compile(r"-[aAw]\s")
-_STATUS = re.compile(r"(enabled|lost|backlog|backlog_limit) (\d+)")
-_DIGITS = re.compile(r"(\d+)")
+_STATUS = re.compile(r"(enabled|lost|backlog|backlog_limit) (\d{1,18})", re.ASCII)
+_DIGITS = re.compile(r"([0-9]+)")
+_ENABLED = re.compile(r"-e\s*([0-9])")
 _LOADED = "auditctl -l"
 
 
 def read(files: MachineFiles) -> Survey:
     """Return the audit rules in force, each with the line that has it."""
-    written = list(_written(files))
+    notes: list[str] = []
+    written = list(_written(files, notes))
     if not files.live:
-        return _of_files(written)
+        return _of_files(files, written, notes)
     if not files.is_root:
-        return Survey(unseen=("the audit rules: only root may ask for them",))
+        return Survey(unseen=("the audit rules: only root may ask for them",), blind=(AuditRule,))
     try:
         listed, status = files.output("auditctl", "-l"), files.output("auditctl", "-s")
     except MachineError as error:
-        return Survey(unseen=(f"the audit rules: {error}",))
+        return Survey(unseen=(f"the audit rules: {error}",), blind=(AuditRule,))
     if listed is None:
-        return _of_files(written)
-    notes: list[str] = []
+        found = _of_files(files, written, notes)
+        why = "the audit rules that the kernel has: auditctl is not installed"
+        return replace(found, unseen=(why,), blind=(AuditRule,))
+    notes = []
     rules = tuple(_loaded(listed.splitlines(), written, notes))
-    return Survey(rules, notes=(*notes, *_state(status or "", len(rules))))
+    known = {name: int(value) for name, value in _STATUS.findall(status or "")}
+    if known.get("enabled") == 0:
+        return Survey(notes=(_off("enabled 0", len(rules)),))
+    return Survey(rules, notes=(*notes, *_state(known)))
+
+
+def _off(why: str, rules: int) -> str:
+    return f"audit is switched off ({why}), so {count(rules, 'rule')} have no effect"
 
 
 def _loaded(
@@ -68,41 +81,53 @@ def _loaded(
             yield InForce(own.noun, own.name, own, own.place, note=note)
 
 
-def _of_files(written: Sequence[AuditRule]) -> Survey:
+def _of_files(files: MachineFiles, written: Sequence[AuditRule], notes: list[str]) -> Survey:
     """Return the rules of files; the kernel takes each once."""
+    if written:
+        notes.append("the audit rules were read from files; the kernel may have others loaded")
     first: dict[object, AuditRule] = {}
-    notes = (
-        ["the audit rules were read from files; the kernel may have others loaded"]
-        if written
-        else []
-    )
     for one in written:
         if not isinstance(one.form, KernelRule):  # there is none of what auditctl refuses
             notes.append(f"{one.place}: auditctl refuses it: {visible(one.name)}")
             continue
         known = first.setdefault(one.form, one)
         if known is not one:
-            notes.append(
-                f"{one.place}: the kernel refuses it, since {known.place} is the same rule"
-            )
+            same = f"the kernel refuses it, since {known.place} is the same rule"
+            notes.append(f"{one.place}: {same}")
+    why = "audit=0" if AUDIT_OFF in command_line(files) else _switched_off(files)
+    if first and why is not None:
+        return Survey(notes=(*notes, _off(why, len(first))))
     found = (InForce(one.noun, one.name, one, one.place) for one in first.values())
     return Survey(tuple(found), notes=tuple(notes))
 
 
-def _written(files: MachineFiles) -> Iterator[AuditRule]:
-    """Yield the rules of the files of rules.d, else those of the merged file."""
+def _switched_off(files: MachineFiles) -> str | None:
+    """Return the line that switches audit off; None if the last that says anything does not."""
+    said = [
+        (found[1], place)
+        for path in _paths(files)
+        for line, place in lines_of(files, path)
+        if (found := _ENABLED.match(line))
+    ]
+    return str(said[-1][1]) if said and said[-1][0] == "0" else None
+
+
+def _paths(files: MachineFiles) -> list[str]:
+    """Return the files of rules.d in the order in which they are loaded, else the merged one."""
     names = [one for one in files.names(_FOLDER) if one.endswith(".rules")]
-    names.sort(key=_natural)
-    paths = [f"{_FOLDER}/{name}" for name in names] or [_MERGED]
-    for path in paths:
-        text = files.text(path) or ""
-        lines = enumerate(text.split("\n"), 1)
-        yield from _rules(((line, Location(path, number)) for number, line in lines), [])
+    return [f"{_FOLDER}/{name}" for name in sorted(names, key=_natural)] or [_MERGED]
 
 
-def _natural(name: str) -> list[str | int]:
+def _written(files: MachineFiles, notes: list[str]) -> Iterator[AuditRule]:
+    """Yield the rules of files; what can't be read becomes a note."""
+    for path in _paths(files):
+        yield from _rules(lines_of(files, path), notes)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
     """Return the key by which augenrules sorts: numbers in names by their value."""
-    return [int(part) if part.isdigit() else part for part in _DIGITS.split(name)]
+    parts = _DIGITS.split(name)  # every second one is a number
+    return [(int(part) if nth % 2 else 0, part) for nth, part in enumerate(parts)]
 
 
 def _rules(lines: Iterable[tuple[str, Location]], notes: list[str]) -> Iterator[AuditRule]:
@@ -113,16 +138,13 @@ def _rules(lines: Iterable[tuple[str, Location]], notes: list[str]) -> Iterator[
         try:
             (found,) = parse.read_text(line.encode(errors="surrogateescape"), place.file).rules
         except (RulesError, ValueError):
-            notes.append(f"an audit rule that can't be read: {visible(line)}")
+            notes.append(f"{place}: this audit rule can't be read: {visible(line)}")
             continue
         yield AuditRule(replace(found, place=place if place.line is not None else None))
 
 
-def _state(status: str, rules: int) -> Iterator[str]:
+def _state(known: Mapping[str, int]) -> Iterator[str]:
     """Yield what auditctl says of the whole that a reader should know."""
-    known = {name: int(value) for name, value in _STATUS.findall(status)}
-    if known.get("enabled") == 0:
-        yield f"audit is switched off (enabled 0): none of its {count(rules, 'rule')} is applied"
     if known.get("enabled") == 2:  # noqa: PLR2004  (locked)
         yield "the audit rules are locked until the next boot (enabled 2)"
     if known.get("lost", 0):

@@ -32,7 +32,8 @@ def read(files: MachineFiles) -> Survey:
     """Return the daemons that run, or that would be started."""
     if not files.live:
         wanted = {one.removesuffix(".service") for folder in _WANTS for one in files.names(folder)}
-        return Survey(tuple(InForce(_KIND, name) for name in _DAEMONS if name in wanted))
+        started = (one for one in _DAEMONS if one in wanted and not _is_masked(files, one))
+        return Survey(tuple(InForce(_KIND, name) for name in started))
     running = files.processes()
     return Survey(
         tuple(
@@ -41,3 +42,7 @@ def read(files: MachineFiles) -> Survey:
             if running & {one[:_LONGEST] for one in processes}
         )
     )
+
+
+def _is_masked(files: MachineFiles, unit: str) -> bool:
+    return files.link(f"/etc/systemd/system/{unit}.service") == "/dev/null"

@@ -19,11 +19,15 @@ from pathlib import Path
 from hardcost.host import process
 
 _MOST_LINKS = 40  # as the kernel allows
-_MOST_BYTES = 4 << 20
+_MOST_BYTES = 4 << 20  # of one file
+_ALL_BYTES = 5 << 20  # of all files of a machine, which has some hundred kilobytes
+_ALL_STEPS = 100_000  # on the way to all files
 _MOST_NAMES = 10_000
 _SECONDS = 10.0  # for a program that only says what is
 _PLACE = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_THING = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _DENIED = frozenset({errno.EACCES, errno.EPERM})
 
 
@@ -31,11 +35,15 @@ _DENIED = frozenset({errno.EACCES, errno.EPERM})
 class MachineFiles:
     """The files of the running machine, or those below `root`.
 
-    `denied` are the paths that this user may not read, in the order in which they were tried.
+    `denied` are the paths that this user may not read, in the order in which they were tried, `cut`
+    those that were read in part, or not at all, since there was too much.
     """
 
     root: Path | None = None
     denied: list[str] = field(default_factory=list)
+    cut: list[str] = field(default_factory=list)
+    _bytes: int = field(default=_ALL_BYTES, repr=False)
+    _steps: int = field(default=_ALL_STEPS, repr=False)
 
     @property
     def live(self) -> bool:
@@ -45,34 +53,47 @@ class MachineFiles:
     def text(self, path: str) -> str | None:
         """Return the content of a file, whatever its bytes; None if there is none to be read."""
         try:
-            with self._opened(path, _READ) as file:
-                if not stat.S_ISREG(os.fstat(file).st_mode):
+            # What a node of a device is is known without opening it, which may start something.
+            with self._opened(path, _THING) as thing:
+                if not stat.S_ISREG(os.fstat(thing).st_mode):
                     return None
-                return _content(file).decode("utf-8", "surrogateescape")
+                file = os.open(f"/proc/self/fd/{thing}", _READ)
+            try:
+                return self._content(file, path).decode("utf-8", "surrogateescape")
+            finally:
+                os.close(file)
         except OSError as error:
             self._note(path, error)
             return None
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return the sorted names in a folder; none if there is none to be read."""
+        """Return the sorted names in a folder that are not hidden; none if it can't be read."""
         try:
-            with (
-                self._opened(folder, _READ | os.O_DIRECTORY) as opened,
-                os.scandir(opened) as found,
-            ):
-                each = (one.name for _, one in zip(range(_MOST_NAMES), found, strict=False))
-                return tuple(sorted(each))
+            with self._opened(folder, _FOLDER) as opened, os.scandir(opened) as found:
+                names = [one.name for _, one in zip(range(_MOST_NAMES), found, strict=False)]
         except OSError as error:
             self._note(folder, error)
             return ()
+        if len(names) == _MOST_NAMES:
+            self._cut(folder)
+        return tuple(sorted(one for one in names if not one.startswith(".")))
 
     def exists(self, path: str) -> bool:
         """Say whether there is something at a path; a dangling link is nothing."""
         try:
-            with self._opened(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC):
+            with self._opened(path, _THING):
                 return True
         except OSError:
             return False
+
+    def link(self, path: str) -> str | None:
+        """Return where a symbolic link leads, as it is written; None if there is none."""
+        folder, _, name = path.rpartition("/")
+        try:
+            with self._opened(folder, _PLACE) as opened:
+                return os.readlink(name, dir_fd=opened)
+        except OSError:
+            return None
 
     @property
     def is_root(self) -> bool:
@@ -105,6 +126,25 @@ class MachineFiles:
         if error.errno in _DENIED and path not in self.denied:
             self.denied.append(path)
 
+    def _cut(self, path: str) -> None:
+        if path not in self.cut:
+            self.cut.append(path)
+
+    def _content(self, file: int, path: str) -> bytes:
+        """Return what a file holds, as far as it may; files of /proc do not say their sizes."""
+        pieces: list[bytes] = []
+        left = most = min(_MOST_BYTES, self._bytes)
+        while left > 0:
+            piece = os.read(file, min(left, 1 << 16))
+            if not piece:
+                break
+            pieces.append(piece)
+            left -= len(piece)
+        if left == 0 and (most == 0 or os.read(file, 1)):
+            self._cut(path)
+        self._bytes -= most - left
+        return b"".join(pieces)
+
     @contextmanager
     def _opened(self, path: str, flags: int) -> Iterator[int]:
         """Open what is at a path.
@@ -116,38 +156,49 @@ class MachineFiles:
         folders = [top]
         found = None
         try:
-            found = _walk(folders, path, flags)
+            found = self._walk(folders, path, flags)
             yield found
         finally:
             for one in (*folders, *(() if found is None else (found,))):
                 os.close(one)
 
+    def _count_step(self, path: str) -> None:
+        """Count a step on the way to a path.
 
-def _walk(folders: list[int], path: str, flags: int) -> int:
-    """Open what is at a path below the first folder; `folders` are those on the way, kept open."""
-    parts, links = path.split("/")[::-1], 0
-    while parts:
-        part = parts.pop()
-        if part in {"", "."}:
-            continue
-        if part == "..":
-            if len(folders) > 1:
-                os.close(folders.pop())
-            continue
-        target = _link(part, folders[-1])
-        if target is not None:
-            links += 1
-            if links > _MOST_LINKS:
-                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-            if target.startswith("/"):
-                while len(folders) > 1:
+        Raises:
+            OSError: There were too many.
+        """
+        self._steps -= 1
+        if self._steps < 0:
+            self._cut(path)
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+    def _walk(self, folders: list[int], path: str, flags: int) -> int:
+        """Open what is at a path below the first folder; `folders` on the way are kept open."""
+        parts, links = path.split("/")[::-1], 0
+        while parts:
+            part = parts.pop()
+            self._count_step(path)
+            if part in {"", "."}:
+                continue
+            if part == "..":
+                if len(folders) > 1:
                     os.close(folders.pop())
-            parts += target.split("/")[::-1]
-        elif any(one not in {"", "."} for one in parts):
-            folders.append(os.open(part, _PLACE, dir_fd=folders[-1]))
-        else:
-            return os.open(part, flags, dir_fd=folders[-1])
-    return os.open(".", flags, dir_fd=folders[-1])
+                continue
+            target = _link(part, folders[-1])
+            if target is not None:
+                links += 1
+                if links > _MOST_LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+                if target.startswith("/"):
+                    while len(folders) > 1:
+                        os.close(folders.pop())
+                parts += target.split("/")[::-1]
+            elif any(one not in {"", "."} for one in parts):
+                folders.append(os.open(part, _PLACE, dir_fd=folders[-1]))
+            else:
+                return os.open(part, flags, dir_fd=folders[-1])
+        return os.open(".", flags, dir_fd=folders[-1])
 
 
 def _link(name: str, folder: int) -> str | None:
@@ -158,16 +209,3 @@ def _link(name: str, folder: int) -> str | None:
         if error.errno == errno.EINVAL:
             return None
         raise
-
-
-def _content(file: int) -> bytes:
-    """Return what a file holds, at most `_MOST_BYTES`; files of /proc do not say their sizes."""
-    pieces: list[bytes] = []
-    left = _MOST_BYTES
-    while left > 0:
-        piece = os.read(file, min(left, 1 << 16))
-        if not piece:
-            break
-        pieces.append(piece)
-        left -= len(piece)
-    return b"".join(pieces)

@@ -29,11 +29,15 @@ class InForce:
 
 @dataclass(frozen=True)
 class Survey:
-    """What a reader found in force, what it could not see, and remarks on the whole."""
+    """What a reader found in force, what it could not see, and remarks on the whole.
+
+    `blind` are the kinds of controls of which it can't be said that one is not in force.
+    """
 
     found: tuple[InForce, ...] = ()
     unseen: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    blind: tuple[type[Control], ...] = ()
 
 
 def lines_of(files: MachineFiles, path: str) -> Iterator[tuple[str, Location]]:

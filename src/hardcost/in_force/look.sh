@@ -31,10 +31,11 @@ folder() {
 
 command_output() {
     command -v "$1" >/dev/null || return 0
-    printf 'command '
+    said=$("$@" 2>&1 </dev/null) && kind=command || kind=failed
+    printf '%s ' "$kind"
     printf %s "$*" | coded
     printf ' '
-    "$@" 2>/dev/null </dev/null | coded
+    printf '%s\n' "$said" | coded
     printf '\n'
 }
 
@@ -52,12 +53,15 @@ for one in /etc/sysctl.d /run/sysctl.d /usr/local/lib/sysctl.d /usr/lib/sysctl.d
 done
 file /etc/sysctl.conf
 # Keys that files set are looked up, too; what is no key of letters names no file.
+# Where the first separator is a slash, the key is a path already; else dots and slashes change.
 keys=$(sed -n 's/^-\{0,1\}[[:space:]]*\([A-Za-z0-9_.\/-]*\)[[:space:]]*=.*/\1/p' \
     /etc/sysctl.conf /etc/sysctl.d/*.conf /run/sysctl.d/*.conf /usr/local/lib/sysctl.d/*.conf \
-    /usr/lib/sysctl.d/*.conf /lib/sysctl.d/*.conf 2>/dev/null | tr . / | sort -u)
+    /usr/lib/sysctl.d/*.conf /lib/sysctl.d/*.conf 2>/dev/null |
+    sed -e '/^[^.\/]*\//!y/.\//\/./' | sort -u)
 for one in $keys; do
     case $one in *..*) ;; *) [ ! -f "/proc/sys/$one" ] || set -- "$1 /proc/sys/$one" ;; esac
 done
+# shellcheck disable=SC2086  # words are meant
 for one in $(printf '%s\n' $1 | sort -u); do file "$one"; done
 files /proc/cmdline /etc/default/grub /etc/default/grub.d/*.cfg /etc/kernel/cmdline
 files /boot/loader/entries/*

@@ -17,7 +17,7 @@ _PROFILES = "/sys/kernel/security/apparmor/profiles"
 _LOCKDOWN = "/sys/kernel/security/lockdown"
 _IMA = "/sys/kernel/security/ima/policy"
 _CONFIG = "/etc/selinux/config"
-_SELINUX = re.compile(r"SELINUX=(enforcing|permissive|disabled)\b")
+_SELINUX = re.compile(r"SELINUX=(enforcing|permissive|disabled)\b", re.IGNORECASE)
 _CHOSEN = re.compile(r"\[(integrity|confidentiality)\]")
 _KIND = "security module"
 
@@ -29,9 +29,11 @@ def read(files: MachineFiles) -> Survey:
     found: list[InForce] = []
     unseen: list[str] = []
     notes: list[str] = []
+    blind: tuple[type[Lsm], ...] = ()
     modules = (files.text(_MODULES) or "").strip().split(",")
     if modules == [""]:
         unseen.append("the security modules: /sys/kernel/security is not mounted")
+        blind = (Lsm,)
     if "selinux" in modules:
         place = _place_of_selinux(files)
         mode: LsmMode = "enforcing" if files.text(_ENFORCE) == "1" else "permissive"
@@ -54,15 +56,19 @@ def read(files: MachineFiles) -> Survey:
         found.append(InForce(_KIND, f"IMA's policy of {len(policy.splitlines())} lines"))
     elif policy is None and _IMA in files.denied:
         unseen.append("IMA's policy: only root may read it")
-    return Survey(tuple(found), tuple(unseen), tuple(notes))
+    return Survey(tuple(found), tuple(unseen), tuple(notes), blind)
 
 
 def _of_files(files: MachineFiles) -> list[InForce]:
-    """Return the module that a root's files would start."""
+    """Return the module that a root's files would start: libselinux takes the first line."""
+    if {"selinux=0", "security=apparmor"} & set(command_line(files)):
+        return []
     for line, place in lines_of(files, _CONFIG):
         mode = _SELINUX.match(line)
-        if mode is not None and mode[1] != "disabled":
-            name: LsmMode = "enforcing" if mode[1] == "enforcing" else "permissive"
+        if mode is not None:
+            if mode[1].lower() == "disabled":
+                return []
+            name: LsmMode = "enforcing" if mode[1].lower() == "enforcing" else "permissive"
             return [InForce(_KIND, f"SELinux, {name}", Lsm(name), place)]
     return []
 

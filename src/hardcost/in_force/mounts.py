@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from auditrules.model.location import Location
 from hardcost.in_force.files import MachineFiles
@@ -39,5 +39,12 @@ def _mounts(files: MachineFiles, path: str) -> Iterator[tuple[str, tuple[str, ..
     for line, place in lines_of(files, path):
         fields = line.split()
         if len(fields) >= _FIELDS and fields[1].startswith("/"):
-            options = fields[3].split(",")
-            yield fields[1], tuple(one for one in _HARDENING if one in options), place
+            yield fields[1], tuple(_hardening(fields[3].split(","))), place
+
+
+def _hardening(options: Sequence[str]) -> Iterator[str]:
+    """Yield the options that harden, unless a later one takes them back."""
+    for one in _HARDENING:
+        said = [it for it in options if it in {one, one.removeprefix("no"), "defaults"}]
+        if said and said[-1] == one:
+            yield one

@@ -20,13 +20,15 @@ _SECONDS = 60.0
 class FetchedFiles(MachineFiles):
     """The files of another machine that runs, as its shell sent them.
 
-    `contents` are by path, `commands` what programs printed by their words, joined by blanks.
+    `contents` are by path, `commands` what programs printed by their words, joined by blanks, and
+    `failures` what those said that failed.
     """
 
     user: int = 0
     host: str = ""
     contents: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
     running: frozenset[str] = frozenset()
 
     @property
@@ -58,8 +60,19 @@ class FetchedFiles(MachineFiles):
         return self.running
 
     def output(self, *words: str) -> str | None:
-        """Return what a program printed; None if there was none."""
-        return self.commands.get(" ".join(words))
+        """Return what a program printed; None if there was none.
+
+        Raises:
+            MachineError: It failed there.
+        """
+        name = " ".join(words)
+        if name in self.failures:
+            raise MachineError(f"{name} failed: {self.failures[name].strip()}")
+        return self.commands.get(name)
+
+    def link(self, path: str) -> str | None:  # noqa: ARG002  (links are followed there)
+        """Return that there is none."""
+        return None
 
 
 async def fetch(address: str) -> FetchedFiles:
@@ -100,6 +113,7 @@ def parsed(answer: bytes) -> FetchedFiles:
         host=_decoded(host).strip(),
         contents={_decoded(path): _decoded(text) for path, text in found.get("file", [])},
         commands={_decoded(words): _decoded(text) for words, text in found.get("command", [])},
+        failures={_decoded(words): _decoded(text) for words, text in found.get("failed", [])},
         running=frozenset(_decoded(running).split("\n")),
     )
 
@@ -113,7 +127,7 @@ def _lines(answer: bytes) -> Iterator[list[str]]:
         yield [kind, *values]
 
 
-_VALUES = {"user": 1, "name": 1, "denied": 1, "processes": 1, "file": 2, "command": 2}
+_VALUES = {"user": 1, "name": 1, "denied": 1, "processes": 1, "file": 2, "command": 2, "failed": 2}
 
 
 def _decoded(text: str) -> str:

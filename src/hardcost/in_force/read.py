@@ -33,9 +33,11 @@ _READERS: tuple[Callable[[MachineFiles], Survey], ...] = (
 def read(files: MachineFiles) -> Survey:
     """Return what all readers find, in their order, and what they could not see."""
     each = [one(files) for one in _READERS]
-    denied = tuple(f"{path}: this user may not read it" for path in files.denied)
+    denied = [f"{path}: this user may not read it" for path in files.denied]
+    denied += [f"{path}: there is too much to read all of it" for path in files.cut]
     return Survey(
         found=tuple(chain.from_iterable(one.found for one in each)),
         unseen=(*chain.from_iterable(one.unseen for one in each), *denied),
         notes=tuple(chain.from_iterable(one.notes for one in each)),
+        blind=tuple(chain.from_iterable(one.blind for one in each)),
     )

@@ -6,15 +6,15 @@ of several lines that set a key, the last.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 
-from hardcost.errors import InputError
 from hardcost.in_force.files import MachineFiles
 from hardcost.in_force.found import InForce, Survey
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.prices.listed import listed
-from hardcost.profiles.importers.sysctl import read_sysctls_text
+from hardcost.profiles.importers.sysctl import set_by_texts
 from hardcost.profiles.kernel.defaults import default_of
 
 _FOLDERS = (
@@ -25,28 +25,34 @@ _FOLDERS = (
     "/lib/sysctl.d",
 )
 _LAST = "/etc/sysctl.conf"
-_EMPTY = "no sysctl is set in it"
+_LINK = "99-sysctl.conf"
+"""Debian's link to it in the folders."""
+
+_BELOW = "/proc/sys/"
 _UNSET = "no file sets it: it is the kernel's default, or was set by hand"
 _DISTRIBUTIONS = ("/usr/lib/", "/lib/")
 
 
 def read(files: MachineFiles) -> Survey:
     """Return the sysctls in force, each with the line that sets it."""
-    notes: list[str] = []
-    written = {one.path: one for one in _written(files, notes)}
-    known = {one.control.path: one.control for one in listed() if isinstance(one.control, Sysctl)}
+    set_by_files = set_by_texts(_texts(files))
+    written = {one.path: one for one in set_by_files.sysctls}
+    known = {one.path: one for one in _listed().values()}
     found = []
+    notes = [one for one in set_by_files.notes if not one.startswith(_DISTRIBUTIONS)]
     for path in dict.fromkeys((*written, *known)):
         set_here = written.get(path)
         written_value = None if set_here is None else set_here.value
         value = _value(files, path) if files.live else written_value
         if value is None:
             continue
-        control = Sysctl((set_here or known[path]).key, value)
-        if _is_listed(control) or value == written_value:
+        control = Sysctl(_key(path), value)
+        if control.name in _listed() or value == written_value:
             found.append(_in_force(control, set_here))
         elif set_here is not None:
             notes.append(f"{set_here.place} sets {set_here.name}, and the kernel has {value}")
+    if not files.live and files.text(_LAST) and not files.names(_FOLDERS[0]):
+        notes.append(f"{_LAST} is read by `sysctl --system`, and not when the system boots")
     return Survey(tuple(found), notes=tuple(notes))
 
 
@@ -62,8 +68,17 @@ def _in_force(control: Sysctl, written: Sysctl | None) -> InForce:
     return replace(made, place=written.place, by_default=made.by_default or not own)
 
 
-def _is_listed(control: Sysctl) -> bool:
-    return any(one.name == control.name for one in listed())
+@cache
+def _listed() -> Mapping[str, Sysctl]:
+    """Return the sysctls of the price list by name."""
+    known = (one.control for one in listed() if isinstance(one.control, Sysctl))
+    return {one.name: one for one in known}
+
+
+def _key(path: str) -> str:
+    """Return a key as people write it: with dots, unless a name in it has one."""
+    bare = path.removeprefix(_BELOW)
+    return bare if "." in bare else bare.replace("/", ".")
 
 
 def _value(files: MachineFiles, path: str) -> str | None:
@@ -72,22 +87,16 @@ def _value(files: MachineFiles, path: str) -> str | None:
     return None if text is None else " ".join(text.split())
 
 
-def _written(files: MachineFiles, notes: list[str]) -> Iterator[Sysctl]:
-    """Yield what files set, in the order in which systemd-sysctl reads them."""
+def _texts(files: MachineFiles) -> Iterator[tuple[str, str]]:
+    """Yield the texts of files, in the order in which systemd-sysctl reads them, with their paths.
+
+    It does not read the last, which `sysctl --system` does: on a machine that runs it may hold.
+    """
     paths: dict[str, str] = {}
     for folder in _FOLDERS:
         for name in files.names(folder):
             if name.endswith(".conf"):
                 paths.setdefault(name, f"{folder}/{name}")
-    ordered = [path for _, path in sorted(paths.items())]
-    for path in (*ordered, *(() if "99-sysctl.conf" in paths else (_LAST,))):
-        text = files.text(path)
-        if not text:
-            continue
-        try:
-            found = read_sysctls_text(text, path, leave_out_faulty=True)
-        except InputError as error:
-            notes += [one.message for one in error.problems if one.message != _EMPTY]
-            continue
-        notes += [] if path.startswith(_DISTRIBUTIONS) else found.notes
-        yield from found.sysctls
+    last = (_LAST,) if files.live and _LINK not in paths else ()
+    for path in (*(path for _, path in sorted(paths.items())), *last):
+        yield files.text(path) or "", path

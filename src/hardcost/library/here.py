@@ -32,6 +32,7 @@ from hardcost.model.finding.here import HereFinding, HereItem, MissingControl
 from hardcost.model.finding.price import linux_version
 from hardcost.model.request import CheckedRequest
 from hardcost.profiles.importers.sysctl_keys import without_effect
+from hardcost.units import visible
 
 _ASSUMED = "an assumed mix of calls (--histogram takes your own)"
 _OWN = "the mix of calls that was given"
@@ -71,29 +72,18 @@ def here(request: HereRequest) -> HereFinding:
         MachineError: The machine can't be reached.
     """
     HereRequest.expect(request)
-    return _Asked(request).finding
-
-
-def profile_here(request: HereRequest) -> Profile:
-    """Return what was set on the machine as a profile, which can be measured and exported.
-
-    What the kernel or the distribution has anyway is left out, as is what no profile can have.
-
-    Raises:
-        InputError: As `here` does, or there is nothing that a profile can have.
-    """
-    HereRequest.expect(request)
-    return _Asked(request).profile
+    return Look(request).finding
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """A machine that is looked at once."""
+class Look:
+    """A look at a machine, which is taken once."""
 
     request: HereRequest
 
     @cached_property
     def files(self) -> MachineFiles:
+        """The machine's files."""
         root, machine = self.request.root, self.request.machine
         if root is not None and machine is not None:
             raise RequestError("`root` and `machine` are two machines: name one")
@@ -104,10 +94,14 @@ class _Asked:
             return until_done(fetch(machine.removeprefix(_SSH)))
         if root is not None and not root.is_dir():
             raise InputError(f"the root {root} is no folder")
-        return MachineFiles(root)
+        files = MachineFiles(root)
+        if not files.exists("/etc"):
+            raise InputError(f"{root} holds no system: it has no /etc")
+        return files
 
     @cached_property
     def survey(self) -> Survey:
+        """What is in force, and what could not be seen."""
         return read(self.files)
 
     @cached_property
@@ -143,24 +137,49 @@ class _Asked:
             unseen=self.survey.unseen,
             against=self.request.against,
             missing=tuple(self._missing(pricing)),
+            unjudged=len(self._wanted) - len(self._judged),
             notes=tuple(notes),
         )
 
+    @cached_property
+    def _wanted(self) -> tuple[Control, ...]:
+        """The controls of the named profile."""
+        if self.request.against is None:
+            return ()
+        found = profiles.profile_named(self.request.against).controls
+        return tuple(one for one in found if not one.in_baseline)
+
+    @cached_property
+    def _judged(self) -> tuple[Control, ...]:
+        """Those of which it can be said whether they are in force."""
+        there = self._there
+        blind = self.survey.blind
+        return tuple(
+            one for one in self._wanted if _form(one) in there or not isinstance(one, blind)
+        )
+
+    @cached_property
+    def _there(self) -> frozenset[object]:
+        found = (one.control for one in self.survey.found)
+        return frozenset(_form(one) for one in found if one is not None)
+
     def _missing(self, pricing: Pricing) -> Iterator[MissingControl]:
         """Yield the controls of the named profile that are not in force."""
-        if self.request.against is None:
-            return
-        wanted = profiles.profile_named(self.request.against)
-        there = {_form(one.control) for one in self.survey.found if one.control is not None}
-        for control in wanted.controls:
-            if not control.in_baseline and _form(control) not in there:
+        for control in self._judged:
+            if _form(control) not in self._there:
                 alone = InForce(AuditRule.noun, control.name, control)
                 item, _ = pricing.item(alone, pricing.of_rules([alone]))
                 yield MissingControl(name=control.name, share=item.share)
 
     @cached_property
     def profile(self) -> Profile:
-        """What was set, as a profile."""
+        """What was set, as a profile, which can be measured and exported.
+
+        What the kernel or the distribution has anyway is left out, as is what no profile can have.
+
+        Raises:
+            InputError: There is nothing that a profile can have.
+        """
         kept: list[Control] = []
         notes: list[str] = []
         for one in self.survey.found:
@@ -168,12 +187,12 @@ class _Asked:
             if why is None and one.control is not None:
                 kept.append(one.control)
             elif why != _ANYWAY:
-                notes.append(f"left out: {one.name}: {why}")
-        name = self.files.name
+                notes.append(f"left out: {visible(one.name)}: {why}")
+        name = visible(self.files.name)
         if not kept:
             raise InputError(
                 f"nothing was set on {name} that a profile can have",
-                hint="what could not be seen is not in it: try it as root",
+                hint=None if self.files.is_root else "what only root may see is not in it",
             )
         rules = tuple(one.rule for one in of_kind(kept, AuditRule))
         others = [one for one in kept if not isinstance(one, AuditRule)]

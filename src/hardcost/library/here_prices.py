@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,7 @@ from hardcost.model.workload import MetricId, workload_of
 from hardcost.prices.price_list import PriceList, shipped_lists
 
 _CALLS = workload_of("syscalls")
+_VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 _NO_LIST = "no list has one for it yet"
 _REFUSED = "auditctl or the kernel refuses it"
 _OTHER = "no list has a price of what a profile can't have"
@@ -44,8 +46,8 @@ def lists_near(release: str) -> tuple[PriceList, ...]:
 
 def _number(version: str) -> float:
     """Return a version as a number whose differences say how far versions are apart."""
-    major, _, minor = version.partition(".")
-    return float(major) * 100 + float(minor or 0) if major.isdigit() and minor.isdigit() else 0.0
+    found = _VERSION.fullmatch(version)
+    return float(found[1]) * 100 + float(found[2]) if found is not None else 0.0
 
 
 CostByCall = Mapping[str, float]

@@ -43,15 +43,13 @@ def _answer(found: HereFinding, set_here: Sequence[HereItem]) -> str:
     others = len(set_here) - rules
     parts = [count(rules, _RULE)] if rules else []
     parts += [count(others, "setting")] if others else []
-    verb = "makes" if len(set_here) == 1 else "make"
+    verb, hardens = ("makes", "hardens") if len(set_here) == 1 else ("make", "harden")
     if found.share == 0:
         more = f"{verb} its system calls execute no more instructions"
     else:
         more = f"{verb} its system calls execute {_share(found.share)} more instructions (not time)"
-    return (
-        f"Estimate: the {join_in_prose(parts)} that harden {found.machine}{kernel} {more}, averaged"
-        f" over {found.mix}."
-    )
+    whose = f"the {join_in_prose(parts)} that {hardens} {found.machine}{kernel}"
+    return f"Estimate: {whose} {more}, averaged over {found.mix}."
 
 
 def _share(share: float) -> str:
@@ -73,9 +71,10 @@ def _most_expensive(found: HereFinding, set_here: Sequence[HereItem]) -> Iterato
         return
     yield 0, "Most expensive:"
     if found.first_rule:
-        number = count(sum(one.kind == _RULE for one in set_here), _RULE)
+        number = sum(one.kind == _RULE for one in set_here)
+        removed = f"all {number} audit rules" if number > 1 else "the audit rule"
         fixed = f"{_share(found.first_rule)}: the fixed cost of having audit rules for system calls"
-        yield 2, f"{fixed}; only removing all of the {number} saves it"
+        yield 2, f"{fixed}; only removing {removed} saves it"
     for one in costing[:_SHOWN]:
         worst = f" on average, {_growth(one.grows)} on {one.most}" if one.most and one.grows else ""
         yield 2, f"{_share(one.share or 0.0)}{worst}: {one.name}"
@@ -109,22 +108,33 @@ def _group(title: str, items: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
 
 
 def _defaults(items: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
+    known = [one for one in items if not one.note]
+    yield from _not_counted("the kernel or the distribution has them anyway", known)
+    yield from _not_counted(
+        "no file sets them: they are this kernel's defaults, or were set by hand",
+        [one for one in items if one.note],
+    )
+
+
+def _not_counted(why: str, items: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
     if not items:
         return
-    costing = [one for one in items if one.share]
-    free = [one for one in items if not one.share]
-    named = [f"{one.name} ({_share(one.share or 0.0)})" for one in costing]
-    shown = [*named, *(one.name for one in free)][:_NAMED]
+    costing = [f"{one.name} ({_share(one.share or 0.0)})" for one in items if one.share]
+    shown = [*costing, *(one.name for one in items if not one.share)][:_NAMED]
     more = f"; and {len(items) - len(shown)} more" if len(items) > len(shown) else ""
-    yield 0, f"Not counted, since the kernel or the distribution has them anyway ({len(items)}):"
+    yield 0, f"Not counted, since {why} ({len(items)}):"
     yield 2, f"{'; '.join(shown)}{more}"
 
 
 def _against(found: HereFinding) -> Iterator[tuple[int, str]]:
     if found.against is None:
         return
+    if found.unjudged:
+        number = count(found.unjudged, "control")
+        yield 0, f"Of {found.against}, {number} could not be checked (see below)."
     if not found.missing:
-        yield 0, f"Everything that {found.against} asks for is in force."
+        if not found.unjudged:
+            yield 0, f"Everything that {found.against} asks for is in force."
         return
     free = [one.name for one in found.missing if one.share == 0]
     verb = "is" if len(found.missing) == 1 else "are"

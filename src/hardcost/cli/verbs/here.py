@@ -71,22 +71,23 @@ def here(machine: str | None, own: _Options) -> None:
     from auditrules.library.files import check_put, put
     from auditrules.library.histogram import histogram
     from hardcost.cli.console import console
-    from hardcost.library.here import HereRequest, here, profile_here
+    from hardcost.library.here import HereRequest, Look
     from hardcost.library.percentages import fraction
     from hardcost.profiles import toml_text
     from hardcost.show import here_files
     from hardcost.show.here import here_lines
+    from hardcost.units import count
 
     limit = None if own.fail_above is None else fraction("fail_above", own.fail_above)
     if own.output is not None:
         check_put(own.output, "-o")
     mix = None if own.histogram is None else histogram(own.histogram)
     request = HereRequest(root=own.root, machine=machine, histogram=mix, against=own.against)
+    look = Look(request)
     if own.output is not None:
-        profile = profile_here(request)
-        put(own.output, toml_text.text(profile).encode())
-        console.note(f"{own.output}: {len(profile.controls)} controls")
-    found = here(request)
+        put(own.output, toml_text.text(look.profile).encode())
+        console.note(f"{own.output}: {count(len(look.profile.controls), 'control')}")
+    found = look.finding
     if own.format == "json":
         results.print_json(found)
     elif own.format != "text":

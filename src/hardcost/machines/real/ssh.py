@@ -73,7 +73,7 @@ def address(text: str) -> Address:
     match = _ADDRESS.fullmatch(text)
     if match is None or (match["port"] and not 0 < int(match["port"]) <= _MOST_PORT):
         raise InputError(
-            f"--machine ssh:{text[:80]!r} names no host",
+            f"ssh:{text[:80]!r} names no host",
             hint="write ssh:HOST, ssh:USER@HOST or ssh:USER@HOST:PORT; HOST may be an alias of your"
             " ssh configuration, and an IPv6 address has brackets",
         )

@@ -61,7 +61,8 @@ class HereFinding(Document):
     of single controls. `first_rule` is the part of it that audit rules add whichever they are,
     `records` that of writing records; `calls` is what each call gets, in the order of its share.
 
-    `unseen` is what could not be looked at, `missing` what a benchmark asks for besides.
+    `unseen` is what could not be looked at. `missing` is what the profile `against` asks for
+    besides; of `unjudged` others it can't be said whether they are in force.
     """
 
     kind: Literal["here"] = "here"
@@ -79,4 +80,5 @@ class HereFinding(Document):
     unseen: tuple[str, ...] = ()
     against: IfKnown[str | None] = None
     missing: IfAny[tuple[MissingControl, ...]] = ()
+    unjudged: IfAny[int] = 0
     notes: tuple[str, ...] = ()

@@ -124,7 +124,7 @@ def read_sysctls(paths: Sequence[Path], *, leave_out_faulty: bool = False) -> Ef
     return _settings(written, named, problems, faults, leave_out_faulty=leave_out_faulty)
 
 
-def read_sysctls_text(text: str, name: str, *, leave_out_faulty: bool = False) -> EffectiveSysctls:
+def read_sysctls_text(text: str, name: str) -> EffectiveSysctls:
     """Return the settings of a text without a file.
 
     Raises:
@@ -133,7 +133,19 @@ def read_sysctls_text(text: str, name: str, *, leave_out_faulty: bool = False) -
     problems: list[Problem] = []
     faults: list[Problem] = []
     written = list(_of_text(text, name, problems, faults))
-    return _settings(written, name, problems, faults, leave_out_faulty=leave_out_faulty)
+    return _settings(written, name, problems, faults)
+
+
+def set_by_texts(texts: Iterable[tuple[str, str]]) -> EffectiveSysctls:
+    """Return what texts of files set, each with its name, in order; faulty lines are in the notes.
+
+    A pattern sets a guest's keys, less those that a line of any of the files names.
+    """
+    faults: list[Problem] = []
+    written = [line for text, name in texts for line in _of_text(text, name, faults, faults)]
+    last = {line.sysctl.path: line.sysctl for line in _settable(_expand_patterns(written, []), [])}
+    notes = (f"{one.place}: left out: {one.message}" for one in faults)
+    return EffectiveSysctls(tuple(last.values()), tuple(notes))
 
 
 def _settings(
