@@ -249,7 +249,7 @@ def environment_of(records: Sequence[Record]) -> dict[str, str]:
     keys = dict.fromkeys(key for record in records for key in record.environment)
     found = {}
     for key in keys:
-        values = list(dict.fromkeys(record.environment.get(key, "") for record in records))
+        values = list(dict.fromkeys(filter(None, (one.environment.get(key) for one in records))))
         found[key] = _packages(values) if key == "packages" else " and ".join(values)
     return found
 
