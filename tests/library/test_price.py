@@ -31,7 +31,7 @@ def test_an_answer_is_what_the_list_has(list_: PriceList) -> None:
         (kernel,) = found.kernels
         costs = {
             (str(call.workload), call.metric): (call.cost, call.low, call.high)
-            for call in kernel.calls
+            for call in (*kernel.calls, *kernel.programs)
         }
         assert kernel.why == one.why
         assert costs == {
