@@ -1,3 +1,4 @@
+#!/bin/sh
 # Prints what of a machine is looked at: a line for each file and each command, in base64.
 # Reads only; leaves nothing behind. $1: files of sysctls, separated by blanks.
 
@@ -31,7 +32,8 @@ folder() {
 
 command_output() {
     command -v "$1" >/dev/null || return 0
-    said=$("$@" 2>&1 </dev/null) && kind=command || kind=failed
+    kind='command'
+    said=$("$@" 2>&1 </dev/null) || kind='failed'
     printf '%s ' "$kind"
     printf %s "$*" | coded
     printf ' '

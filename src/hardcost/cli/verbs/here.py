@@ -67,7 +67,6 @@ def here(machine: str | None, own: _Options) -> None:
                hardcost here --format prometheus
                hardcost here -o this.toml && hardcost bill this.toml
     """
-    from auditrules.cli import results
     from auditrules.library.files import check_put, put
     from auditrules.library.histogram import histogram
     from hardcost.cli.console import console
@@ -76,6 +75,7 @@ def here(machine: str | None, own: _Options) -> None:
     from hardcost.profiles import toml_text
     from hardcost.show import here_files
     from hardcost.show.here import here_lines
+    from hardcost.show.json import to_json
     from hardcost.units import count
 
     limit = None if own.fail_above is None else fraction("fail_above", own.fail_above)
@@ -89,7 +89,7 @@ def here(machine: str | None, own: _Options) -> None:
         console.note(f"{own.output}: {count(len(look.profile.controls), 'control')}")
     found = look.finding
     if own.format == "json":
-        results.print_json(found)
+        click.echo(to_json(found))
     elif own.format != "text":
         form = here_files.markdown if own.format == "markdown" else here_files.prometheus
         click.echo(form(found), nl=False)
