@@ -5,8 +5,7 @@ terminal or in a page.
 
 - `text.py`: names made harmless; how numbers are rounded and written
 - `bill_rows.py`: a bill's figures rounded so that they add up, in the order of its rows
-- `prices.py`: the price of a control in words; `here.py`: what is in force on a machine;
-  `here_files.py`: the same for other programs
+- `prices.py`: the price of a control in words; `here.py`: what is in force on a machine
 - `store.py`: lists, checks and removals of runs in words
 - `json.py`: a finding as JSON; `gate_document.py`: a gate's keys
 

@@ -82,9 +82,8 @@ def _most_expensive(found: HereFinding, set_here: Sequence[HereItem]) -> Iterato
         yield 6, f"{place}; {one.known}{f'; {one.note}' if one.note else ''}"
     rest = costing[_SHOWN:]
     if rest:
-        named = "; ".join(one.name for one in rest[:_SHOWN])
-        more = f"; and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
-        yield 2, f"{_share(sum(one.share or 0.0 for one in rest))}: all others: {named}{more}"
+        named = _first_of([one.name for one in rest], _SHOWN)
+        yield 2, f"{_share(sum(one.share or 0.0 for one in rest))}: all others: {named}"
     if found.records:
         yield 2, f"{_share(found.records)}: writing log records where an audit rule matches"
 
@@ -99,10 +98,8 @@ def _group(title: str, items: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
     """Yield what is listed by name, reasons by how many have them."""
     if not items:
         return
-    names = [one.name for one in items[:_NAMED]]
-    more = f"; and {len(items) - _NAMED} more" if len(items) > _NAMED else ""
     yield 0, f"{title} ({len(items)}):"
-    yield 2, f"{'; '.join(names)}{more}"
+    yield 2, _first_of([one.name for one in items], _NAMED)
     for why, number in Counter(one.why for one in items if one.why).most_common():
         yield 6, f"{number} of them: {why}" if number < len(items) else why
 
@@ -120,10 +117,14 @@ def _not_counted(why: str, items: Sequence[HereItem]) -> Iterator[tuple[int, str
     if not items:
         return
     costing = [f"{one.name} ({_share(one.share or 0.0)})" for one in items if one.share]
-    shown = [*costing, *(one.name for one in items if not one.share)][:_NAMED]
-    more = f"; and {len(items) - len(shown)} more" if len(items) > len(shown) else ""
+    free = [one.name for one in items if not one.share]
     yield 0, f"Not counted, since {why} ({len(items)}):"
-    yield 2, f"{'; '.join(shown)}{more}"
+    yield 2, _first_of([*costing, *free], _NAMED)
+
+
+def _first_of(names: Sequence[str], most: int) -> str:
+    more = f"; and {len(names) - most} more" if len(names) > most else ""
+    return f"{'; '.join(names[:most])}{more}"
 
 
 def _against(found: HereFinding) -> Iterator[tuple[int, str]]:

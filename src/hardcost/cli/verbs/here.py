@@ -73,7 +73,7 @@ def here(machine: str | None, own: _Options) -> None:
     from hardcost.library.here import HereRequest, Look
     from hardcost.library.percentages import fraction
     from hardcost.profiles import toml_text
-    from hardcost.show import here_files
+    from hardcost.show.exports import in_force
     from hardcost.show.here import here_lines
     from hardcost.show.json import to_json
     from hardcost.units import count
@@ -91,7 +91,7 @@ def here(machine: str | None, own: _Options) -> None:
     if own.format == "json":
         click.echo(to_json(found))
     elif own.format != "text":
-        form = here_files.markdown if own.format == "markdown" else here_files.prometheus
+        form = in_force.markdown_text if own.format == "markdown" else in_force.prometheus_text
         click.echo(form(found), nl=False)
     else:
         for indent, line in here_lines(found):

@@ -5,41 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hardcost.model.finding.here import HereFinding, HereItem
+from hardcost.show.exports.markdown import code, escape_text, table
 from hardcost.show.text import percent
 from hardcost.units import visible
 
 _PREFIX = "hardcost_hardening"
-_ESCAPES = str.maketrans({"\\": r"\\", "|": r"\|", "`": r"\`", "*": r"\*", "_": r"\_", "<": "&lt;"})
+_HEADER = ("setting", "adds", "known", "set in")
 
 
-def markdown(found: HereFinding) -> str:
+def markdown_text(found: HereFinding) -> str:
     """Return a table of what was set, the most expensive first, below the sum."""
-    rows = [one for one in found.items if not one.by_default]
     said = (
         f"Estimate: {percent(found.share)} more instructions (not time) for its system calls,"
-        f" averaged over {_escaped(found.mix)}; {percent(found.first_rule)} of it is the fixed cost"
-        f" of audit rules, {percent(found.records)} writing records. Prices are of Linux"
-        f" {_escaped(found.priced_on)}."
+        f" averaged over {escape_text(found.mix)}; {percent(found.first_rule)} of it is the fixed"
+        f" cost of audit rules, {percent(found.records)} writing records. Prices are of Linux"
+        f" {code(found.priced_on)}."
     )
-    table = ["| setting | adds | known | set in |", "| --- | --: | --- | --- |", *map(_row, rows)]
-    lines = [f"# Hardening of {_escaped(found.machine)}", "", said, "", *table]
-    if found.unseen:
-        lines += ["", "Not checked:", "", *(f"- {_escaped(one)}" for one in found.unseen)]
-    return "\n".join(lines) + "\n"
+    rows = [_cells(one) for one in found.items if not one.by_default]
+    title = f"# Hardening of {escape_text(found.machine)}"
+    text = f"{title}\n\n{said}\n\n{table(_HEADER, rows, right=[1])}\n"
+    if not found.unseen:
+        return text
+    return f"{text}\nNot checked:\n\n" + "".join(f"- {escape_text(it)}\n" for it in found.unseen)
 
 
-def _row(one: HereItem) -> str:
+def _cells(one: HereItem) -> tuple[str, ...]:
     adds = "" if one.share is None else percent(one.share)
     place = "" if one.place is None else str(one.place)
-    cells = (one.name, adds, one.known or one.why or "", place)
-    return f"| {' | '.join(map(_escaped, cells))} |"
+    return code(one.name), adds, escape_text(one.known or one.why or ""), code(place)
 
 
-def _escaped(text: str) -> str:
-    return visible(text).translate(_ESCAPES)
-
-
-def prometheus(found: HereFinding) -> str:
+def prometheus_text(found: HereFinding) -> str:
     """Return gauges for the textfile collector: the sum, its parts, and each item's."""
     return "".join(f"{line}\n" for line in _metrics(found))
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from auditrules.model.location import Location
 from hardcost.model.finding.here import HereFinding, HereItem
-from hardcost.show.here_files import markdown, prometheus
+from hardcost.show.exports.in_force import markdown_text, prometheus_text
 
 NAME = 'a"b\\c|d\x1b\ne'
 
@@ -39,7 +41,7 @@ FOUND = HereFinding(
 
 
 def test_prometheus_gets_a_sample_for_each_known_share() -> None:
-    lines = prometheus(FOUND).splitlines()
+    lines = prometheus_text(FOUND).splitlines()
     assert 'hardcost_hardening_cost_ratio{priced_on="6.1.0-57-amd64",mix="assumed"} 0.25' in lines
     assert 'hardcost_hardening_part_ratio{part="first_rule"} 0.125' in lines
     start = "hardcost_hardening_item_cost_ratio{"
@@ -54,10 +56,18 @@ def test_prometheus_gets_a_sample_for_each_known_share() -> None:
 
 
 def test_markdown_has_a_row_for_what_was_set() -> None:
-    text = markdown(FOUND)
+    text = markdown_text(FOUND)
     rows = [line for line in text.splitlines() if line.startswith("| ")][2:]
     assert len(rows) == 2
     assert all(row.replace(r"\|", "").count("|") == 5 for row in rows)
-    assert "| b=1 |  | no list has one | /etc/sysctl.d/a.conf:3 |" in rows
+    assert "| `b=1` |  | no list has one | `/etc/sysctl.d/a.conf:3` |" in rows
     assert "\x1b" not in text
     assert "- x" in text
+
+
+def test_no_name_becomes_a_link_in_markdown() -> None:
+    link = "[x](https://example.org)"
+    hostile = replace(FOUND, machine=link, items=(item(link, 0.5),), unseen=(link,))
+    text = markdown_text(hostile)
+    assert f"| `{link}` |" in text
+    assert link not in text.replace(f"`{link}`", "")
