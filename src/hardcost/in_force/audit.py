@@ -26,7 +26,7 @@ from hardcost.units import count, visible
 _FOLDER = "/etc/audit/rules.d"
 _MERGED = "/etc/audit/audit.rules"
 _RULE = re.compile(r"-[aAw]\s")
-_STATUS = re.compile(r"(enabled|lost|backlog|backlog_limit) (\d{1,18})", re.ASCII)
+_STATUS = re.compile(r"(enabled|lost) (\d{1,18})", re.ASCII)
 _DIGITS = re.compile(r"([0-9]+)")
 _ENABLED = re.compile(r"-e\s*([0-9])")
 _LOADED = "auditctl -l"

@@ -42,6 +42,7 @@ class MachineFiles:
     root: Path | None = None
     denied: list[str] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
+    _texts: dict[str, str | None] = field(default_factory=dict, repr=False)
     _bytes: int = field(default=_ALL_BYTES, repr=False)
     _steps: int = field(default=_ALL_STEPS, repr=False)
 
@@ -51,7 +52,15 @@ class MachineFiles:
         return self.root is None
 
     def text(self, path: str) -> str | None:
-        """Return the content of a file, whatever its bytes; None if there is none to be read."""
+        """Return the content of a file, whatever its bytes; None if there is none to be read.
+
+        It is read once, so that all readers see the same.
+        """
+        if path not in self._texts:
+            self._texts[path] = self._read(path)
+        return self._texts[path]
+
+    def _read(self, path: str) -> str | None:
         try:
             # What a node of a device is is known without opening it, which may start something.
             with self._opened(path, _THING) as thing:

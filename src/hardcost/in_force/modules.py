@@ -18,6 +18,11 @@ _LOCKDOWN = "/sys/kernel/security/lockdown"
 _IMA = "/sys/kernel/security/ima/policy"
 _CONFIG = "/etc/selinux/config"
 _SELINUX = re.compile(r"SELINUX=(enforcing|permissive|disabled)\b", re.IGNORECASE)
+_MODES: dict[str, LsmMode | None] = {
+    "enforcing": "enforcing",
+    "permissive": "permissive",
+    "disabled": None,
+}
 _CHOSEN = re.compile(r"\[(integrity|confidentiality)\]")
 _KIND = "security module"
 
@@ -35,7 +40,7 @@ def read(files: MachineFiles) -> Survey:
         unseen.append("the security modules: /sys/kernel/security is not mounted")
         blind = (Lsm,)
     if "selinux" in modules:
-        place = _place_of_selinux(files)
+        _, place = _configured(files)
         mode: LsmMode = "enforcing" if files.text(_ENFORCE) == "1" else "permissive"
         found.append(InForce(_KIND, f"SELinux, {mode}", Lsm(mode), place))
     if "apparmor" in modules:
@@ -60,19 +65,17 @@ def read(files: MachineFiles) -> Survey:
 
 
 def _of_files(files: MachineFiles) -> list[InForce]:
-    """Return the module that a root's files would start: libselinux takes the first line."""
-    if {"selinux=0", "security=apparmor"} & set(command_line(files)):
+    """Return the module that a root's files would start."""
+    mode, place = _configured(files)
+    if mode is None or {"selinux=0", "security=apparmor"} & set(command_line(files)):
         return []
+    return [InForce(_KIND, f"SELinux, {mode}", Lsm(mode), place)]
+
+
+def _configured(files: MachineFiles) -> tuple[LsmMode | None, Location | None]:
+    """Return SELinux's configured mode and its line, the first as libselinux has it."""
     for line, place in lines_of(files, _CONFIG):
-        mode = _SELINUX.match(line)
-        if mode is not None:
-            if mode[1].lower() == "disabled":
-                return []
-            name: LsmMode = "enforcing" if mode[1].lower() == "enforcing" else "permissive"
-            return [InForce(_KIND, f"SELinux, {name}", Lsm(name), place)]
-    return []
-
-
-def _place_of_selinux(files: MachineFiles) -> Location | None:
-    found = (place for line, place in lines_of(files, _CONFIG) if _SELINUX.match(line))
-    return next(found, None)
+        found = _SELINUX.match(line)
+        if found is not None:
+            return _MODES[found[1].lower()], place
+    return None, None

@@ -9,9 +9,8 @@ from importlib import resources
 
 from hardcost.errors import MachineError
 from hardcost.in_force.files import MachineFiles
+from hardcost.in_force.sysctls import listed_sysctls
 from hardcost.machines.real.ssh import output_of_script
-from hardcost.mechanisms.sysctl import Sysctl
-from hardcost.prices.listed import listed
 
 _SECONDS = 60.0
 
@@ -83,8 +82,7 @@ async def fetch(address: str) -> FetchedFiles:
         MachineError: The machine can't be reached, or its answer can't be read.
     """
     script = resources.files("hardcost.in_force").joinpath("look.sh").read_text("utf-8")
-    known = (one.control for one in listed() if isinstance(one.control, Sysctl))
-    paths = " ".join(sorted({one.path for one in known}))
+    paths = " ".join(sorted({one.path for one in listed_sysctls().values()}))
     answer = await output_of_script(address, script, (paths,), _SECONDS)
     try:
         return parsed(answer)

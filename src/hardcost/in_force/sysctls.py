@@ -37,7 +37,7 @@ def read(files: MachineFiles) -> Survey:
     """Return the sysctls in force, each with the line that sets it."""
     set_by_files = set_by_texts(_texts(files))
     written = {one.path: one for one in set_by_files.sysctls}
-    known = {one.path: one for one in _listed().values()}
+    known = {one.path: one for one in listed_sysctls().values()}
     found = []
     notes = [one for one in set_by_files.notes if not one.startswith(_DISTRIBUTIONS)]
     for path in dict.fromkeys((*written, *known)):
@@ -47,7 +47,7 @@ def read(files: MachineFiles) -> Survey:
         if value is None:
             continue
         control = Sysctl(_key(path), value)
-        if control.name in _listed() or value == written_value:
+        if control.name in listed_sysctls() or value == written_value:
             found.append(_in_force(control, set_here))
         elif set_here is not None:
             notes.append(f"{set_here.place} sets {set_here.name}, and the kernel has {value}")
@@ -69,7 +69,7 @@ def _in_force(control: Sysctl, written: Sysctl | None) -> InForce:
 
 
 @cache
-def _listed() -> Mapping[str, Sysctl]:
+def listed_sysctls() -> Mapping[str, Sysctl]:
     """Return the sysctls of the price list by name."""
     known = (one.control for one in listed() if isinstance(one.control, Sysctl))
     return {one.name: one for one in known}

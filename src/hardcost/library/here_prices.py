@@ -19,9 +19,8 @@ from auditrules.prove.unknown_ids import numbers_for, resolve_ids
 from hardcost.analysis.bill.mix import of_histogram
 from hardcost.controls.control import Control
 from hardcost.in_force.found import InForce
-from hardcost.library.price import price_of_control
+from hardcost.library.price import NOT_LISTED, price_of_control
 from hardcost.mechanisms.audit import AuditRule
-from hardcost.mechanisms.mount import MountOptions
 from hardcost.model.finding.here import HereCall, HereItem
 from hardcost.model.finding.price import dearest_call, linux_version
 from hardcost.model.workload import MetricId, workload_of
@@ -29,7 +28,6 @@ from hardcost.prices.price_list import PriceList, shipped_lists
 
 _CALLS = workload_of("syscalls")
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
-_NO_LIST = "no list has one for it yet"
 _REFUSED = "auditctl or the kernel refuses it"
 _OTHER = "no list has a price of what a profile can't have"
 _WITHOUT_CONTROL = {
@@ -114,12 +112,10 @@ class Pricing:
         return self._priced(made, rules.each.get(one.name, {}), "predicted")
 
     def _setting(self, item: HereItem, control: Control) -> tuple[HereItem, CostByCall]:
-        if isinstance(control, MountOptions):
-            return replace(item, why=_NO_LIST), {}
         price = price_of_control(control, self._lists)
         known = next((one for one in price.kernels if one.known is not None), None)
         if known is None:
-            why = price.why or next((one.why for one in price.kernels if one.why), _NO_LIST)
+            why = price.why or next((one.why for one in price.kernels if one.why), NOT_LISTED)
             return replace(item, why=why), {}
         if price.uncounted is not None and dearest_call([known]) is None:
             return replace(item, why=price.uncounted.partition(": ")[0]), {}

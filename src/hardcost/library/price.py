@@ -37,7 +37,7 @@ _SLIP = 0.9  # how alike two keys are if one is meant for the other
 _MODULES = {"selinux": "lsm=enforcing", "apparmor": "lsm=apparmor"}
 """What people call the security modules."""
 
-_NOT_LISTED = "no list has one for it yet"
+NOT_LISTED = "no list has one for it yet"
 
 
 @dataclass(frozen=True)
@@ -268,7 +268,7 @@ def price_of_listed(one: ListedControl, lists: Sequence[PriceList]) -> ControlPr
     name = one.name if stand_in is None else stand_in.name
     kernels = tuple(filter(None, (_on_kernel(name, it) for it in lists)))
     if not kernels:
-        return replace(found, why=_NOT_LISTED)
+        return replace(found, why=NOT_LISTED)
     return replace(found, kernels=kernels)
 
 
