@@ -34,6 +34,9 @@ kernel = "lean"
 audit.rules = ["-a always,exit -F arch=b64 -S swapon -F uid=70001"]
 """
 
+NEW = ("--option", "DEBUG_LIST=y", "--option", "DEBUG_NOTIFIERS=y")
+"""Options of a kernel that no cache has: each by itself is built for a price list."""
+
 
 @pytest.fixture
 def apart(linux_source: Path, hardcost_apart: Command, cache_root: Path) -> Command:
@@ -207,7 +210,7 @@ def test_a_folder_that_is_no_source_is_refused(hardcost: Command) -> None:
 @pytest.mark.slow
 def test_interrupted_in_the_midst_it_leaves_no_kernel_and_no_compiler(apart: Command) -> None:
     before = kernels(apart)
-    process = apart.start("kernel", "build", "--option", "DEBUG_LIST=y")
+    process = apart.start("kernel", "build", *NEW)
     log = await_log(apart, process)
     process.send_signal(signal.SIGINT)
     ended = apart.end(process)
@@ -233,7 +236,7 @@ def test_a_full_disk_is_reported_and_leaves_no_kernel(apart: Command) -> None:
         for folder in (apart.cache / "builds", apart.cache / "logs")
     )
     process = apart.start(
-        *("kernel", "build", "--option", "DEBUG_LIST=y"),
+        *("kernel", "build", *NEW),
         under=(*namespace, "sh", "-c", f'{small} exec "$@"', "sh"),
     )
     failed = apart.end(process)
