@@ -10,6 +10,8 @@ import pytest
 
 from hardcost.errors import MachineError
 from hardcost.in_force import audit
+from hardcost.in_force.calls import Sample, counted
+from hardcost.in_force.calls import script as counting_script
 from hardcost.in_force.files import MachineFiles
 from hardcost.in_force.found import Survey
 from hardcost.in_force.over_ssh import FetchedFiles, parsed
@@ -17,12 +19,16 @@ from hardcost.in_force.read import read
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.prices.listed import listed
 
-SCRIPT = str(resources.files("hardcost.in_force").joinpath("look.sh"))
+LOOK = resources.files("hardcost.in_force").joinpath("look.sh").read_text("utf-8")
+SCRIPT = f"{counting_script()}\n{LOOK}"
 PATHS = " ".join(one.control.path for one in listed() if isinstance(one.control, Sysctl))
 
 
-def looked() -> bytes:
-    return subprocess.run(["sh", SCRIPT, PATHS], capture_output=True, check=True).stdout
+def looked(*words: str) -> bytes:
+    argv = ["sh", "-c", SCRIPT, "sh", PATHS, *words]
+    ended = subprocess.run(argv, capture_output=True, check=True)
+    assert ended.stderr == b""  # it complains of nothing
+    return ended.stdout
 
 
 def test_this_machine_is_seen_alike_by_its_shell() -> None:
@@ -32,9 +38,13 @@ def test_this_machine_is_seen_alike_by_its_shell() -> None:
     assert set(ours.unseen) <= set(theirs.unseen)
 
 
-def test_the_shell_changes_nothing_and_complains_of_nothing() -> None:
-    ended = subprocess.run(["sh", SCRIPT, PATHS], capture_output=True, check=True)
-    assert ended.stderr == b""
+def test_calls_are_counted_where_they_are_made() -> None:
+    sample = Sample(1)
+    there = counted(parsed(looked(*sample.words)).count_calls(sample))
+    here = counted(MachineFiles().count_calls(sample))
+    assert there.by == here.by
+    assert min(there.calls, here.calls) > 0
+    assert parsed(looked()).counted == ""
 
 
 def code(text: str) -> str:

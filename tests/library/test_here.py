@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,7 +78,26 @@ def test_a_mix_of_one_call_counts_that_call_alone(root: Path) -> None:
     found = here(HereRequest(root=root, histogram={("b64", 90): 5.0}))  # chmod
     (chmod,) = [one for one in found.calls if one.name == "chmod"]
     assert found.share == pytest.approx(chmod.share)
-    assert not found.assumed
+    assert (found.mix_by, found.covered) == ("file", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ({"sample": 0}, "not within 1 to 3600 s"),
+        ({"sample": 3601}, "not within 1 to 3600 s"),
+        ({"strace": 0}, "no number of a process"),
+        ({"sample": 1, "histogram": {("b64", 0): 1.0}}, "counts already"),
+    ],
+)
+def test_counting_that_can_t_be_is_refused(wanted: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        here(HereRequest(**wanted))
+
+
+def test_a_root_makes_no_calls(root: Path) -> None:
+    with pytest.raises(InputError, match="does not run"):
+        here(HereRequest(root=root, sample=1))
 
 
 def test_what_a_profile_asks_for_and_is_not_in_force_is_named(root: Path) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hardcost.host import process
+from hardcost.in_force.calls import Sample, script
 
 _MOST_LINKS = 40  # as the kernel allows
 _MOST_BYTES = 4 << 20  # of one file
@@ -24,6 +25,7 @@ _ALL_BYTES = 5 << 20  # of all files of a machine, which has some hundred kiloby
 _ALL_STEPS = 100_000  # on the way to all files
 _MOST_NAMES = 10_000
 _SECONDS = 10.0  # for a program that only says what is
+_STARTED_SECONDS = 60.0  # that a program which counts may take beside the time it counts
 _PLACE = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _THING = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -130,6 +132,16 @@ class MachineFiles:
         if not self.live or process.find_program(words[0]) is None:
             return None
         return process.output(words, limit_seconds=_SECONDS).decode("utf-8", "surrogateescape")
+
+    def count_calls(self, sample: Sample) -> str:
+        """Count the system calls that are made from now on; return what `count_calls` prints.
+
+        Raises:
+            MachineError: It fails.
+        """
+        words = ("sh", "-c", f'{script()}\ncount_calls "$@"', "sh", *sample.words)
+        limit = sample.seconds + _STARTED_SECONDS
+        return process.output(words, limit_seconds=limit).decode("utf-8", "surrogateescape")
 
     def _note(self, path: str, error: OSError) -> None:
         if error.errno in _DENIED and path not in self.denied:

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Prints what of a machine is looked at: a line for each file and each command, in base64.
-# Reads only; leaves nothing behind. $1: files of sysctls, separated by blanks.
+# Reads only; leaves nothing behind. $1: files of sysctls, separated by blanks. $2 and $3: what
+# count_calls takes, if calls are to be counted.
 
 coded() { base64 | tr -d '\n'; }
 
@@ -42,6 +43,13 @@ command_output() {
 }
 
 PATH=$PATH:/usr/sbin:/sbin
+sysctls=$1
+shift
+if [ $# -gt 0 ]; then
+    printf 'calls '
+    count_calls "$@" | coded
+    printf '\n'
+fi
 release=$(uname -r)
 printf 'user %s\n' "$(id -u)"
 printf 'name '
@@ -61,10 +69,10 @@ keys=$(sed -n 's/^-\{0,1\}[[:space:]]*\([A-Za-z0-9_.\/-]*\)[[:space:]]*=.*/\1/p'
     /usr/lib/sysctl.d/*.conf /lib/sysctl.d/*.conf 2>/dev/null |
     sed -e '/^[^.\/]*\//!y/.\//\/./' | sort -u)
 for one in $keys; do
-    case $one in *..*) ;; *) [ ! -f "/proc/sys/$one" ] || set -- "$1 /proc/sys/$one" ;; esac
+    case $one in *..*) ;; *) [ ! -f "/proc/sys/$one" ] || sysctls="$sysctls /proc/sys/$one" ;; esac
 done
 # shellcheck disable=SC2086  # words are meant
-for one in $(printf '%s\n' $1 | sort -u); do file "$one"; done
+for one in $(printf '%s\n' $sysctls | sort -u); do file "$one"; done
 files /proc/cmdline /etc/default/grub /etc/default/grub.d/*.cfg /etc/kernel/cmdline
 files /boot/loader/entries/*
 files /sys/kernel/security/lsm /sys/fs/selinux/enforce /sys/kernel/security/lockdown

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from importlib import resources
 
 from hardcost.errors import MachineError
+from hardcost.in_force.calls import Sample
+from hardcost.in_force.calls import script as counting_script
 from hardcost.in_force.files import MachineFiles
 from hardcost.in_force.sysctls import listed_sysctls
 from hardcost.machines.real.ssh import output_of_script
@@ -29,6 +31,7 @@ class FetchedFiles(MachineFiles):
     commands: Mapping[str, str] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     running: frozenset[str] = frozenset()
+    counted: str = ""
 
     @property
     def is_root(self) -> bool:
@@ -69,21 +72,28 @@ class FetchedFiles(MachineFiles):
             raise MachineError(f"{name} failed: {self.failures[name].strip()}")
         return self.commands.get(name)
 
+    def count_calls(self, sample: Sample) -> str:  # noqa: ARG002  (it was asked for before)
+        """Return what was counted there, while it was looked at."""
+        return self.counted
+
     def link(self, path: str) -> str | None:  # noqa: ARG002  (links are followed there)
         """Return that there is none."""
         return None
 
 
-async def fetch(address: str) -> FetchedFiles:
-    """Return what is looked at on the machine at an address.
+async def fetch(address: str, sample: Sample | None = None) -> FetchedFiles:
+    """Return what is looked at on the machine at an address; calls are counted if wanted.
 
     Raises:
         InputError: It is no address.
         MachineError: The machine can't be reached, or its answer can't be read.
     """
-    script = resources.files("hardcost.in_force").joinpath("look.sh").read_text("utf-8")
+    look = resources.files("hardcost.in_force").joinpath("look.sh").read_text("utf-8")
+    script = f"{counting_script()}\n{look}"
     paths = " ".join(sorted({one.path for one in listed_sysctls().values()}))
-    answer = await output_of_script(address, script, (paths,), _SECONDS)
+    words = () if sample is None else sample.words
+    limit = _SECONDS + (0 if sample is None else sample.seconds)
+    answer = await output_of_script(address, script, (paths, *words), limit)
     try:
         return parsed(answer)
     except (ValueError, KeyError):
@@ -113,6 +123,7 @@ def parsed(answer: bytes) -> FetchedFiles:
         commands={_decoded(words): _decoded(text) for words, text in found.get("command", [])},
         failures={_decoded(words): _decoded(text) for words, text in found.get("failed", [])},
         running=frozenset(_decoded(running).split("\n")),
+        counted="".join(_decoded(text) for (text,) in found.get("calls", [])),
     )
 
 
@@ -125,7 +136,10 @@ def _lines(answer: bytes) -> Iterator[list[str]]:
         yield [kind, *values]
 
 
-_VALUES = {"user": 1, "name": 1, "denied": 1, "processes": 1, "file": 2, "command": 2, "failed": 2}
+_VALUES = {
+    **dict.fromkeys(("user", "name", "denied", "processes", "calls"), 1),
+    **dict.fromkeys(("file", "command", "failed"), 2),
+}
 
 
 def _decoded(text: str) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from auditrules.cost.predict import Histogram
 from auditrules.model.rule import RuleSet
 from hardcost.controls.control import Control, Controls, Profile, of_kind
 from hardcost.errors import InputError, RequestError
+from hardcost.in_force.calls import CountedCalls, Sample, counted
 from hardcost.in_force.files import MachineFiles
 from hardcost.in_force.found import InForce, Survey
 from hardcost.in_force.over_ssh import fetch
@@ -24,18 +26,22 @@ from hardcost.in_force.read import read
 from hardcost.library import profiles
 from hardcost.library.here_prices import Pricing, added_up, lists_near
 from hardcost.library.interrupt import until_done
+from hardcost.measure.monitor import Monitor, Silent
 from hardcost.mechanisms.audit import AuditRule, controls_of
 from hardcost.mechanisms.kconfig import KernelOption
 from hardcost.mechanisms.registry import ALL
 from hardcost.mechanisms.sysctl import Sysctl
-from hardcost.model.finding.here import HereFinding, HereItem, MissingControl
+from hardcost.model.finding.here import HereFinding, HereItem, MissingControl, MixBy
 from hardcost.model.finding.price import linux_version
 from hardcost.model.request import CheckedRequest
 from hardcost.profiles.importers.sysctl_keys import without_effect
-from hardcost.units import visible
+from hardcost.units import count, visible
 
-_ASSUMED = "an assumed mix of calls (--histogram takes your own)"
+_ASSUMED = "an assumed mix of calls (--sample counts its own)"
 _OWN = "the mix of calls that was given"
+_SECONDS = 10  # that calls are counted, unless it is said
+_MOST_SECONDS = 3600
+_FEW_CALLS = 10_000  # of which a mix would be chance
 _ANYWAY = "the kernel or the distribution has it anyway"
 _NOT_IN_PROFILES = "a profile can't have it"
 _SSH = "ssh:"
@@ -48,15 +54,38 @@ class HereRequest(CheckedRequest):
 
     `root` is the folder of another system, such as a mounted image: what its files would put in
     force. `machine` is the address of another machine, such as `ssh:root@host`. `histogram` says
-    how often each call is made (None: an assumed mix). `against` names a profile, of which is said
-    what is not in force.
+    how often each call is made (None: an assumed mix); instead the machine's own calls are counted
+    for `sample` seconds, or those of the process `strace`, which that slows. `against` names a
+    profile, of which is said what is not in force.
     """
 
     _: KW_ONLY
     root: Path | None = None
     machine: str | None = None
     histogram: Histogram | None = None
+    sample: int | None = None
+    strace: int | None = None
     against: str | None = None
+
+    @property
+    def counting(self) -> Sample | None:
+        """For how long which calls are counted; None if they are not.
+
+        Raises:
+            InputError: They can't be.
+        """
+        if self.sample is None and self.strace is None:
+            return None
+        if self.histogram is not None:
+            raise RequestError("`histogram` has counts already: leave out `sample` and `strace`")
+        if self.root is not None:
+            raise RequestError(f"`sample`: the system in {self.root} does not run")
+        seconds = _SECONDS if self.sample is None else self.sample
+        if not 1 <= seconds <= _MOST_SECONDS:
+            raise RequestError(f"`sample`: {seconds} s is not within 1 to {_MOST_SECONDS} s")
+        if self.strace is not None and self.strace < 1:
+            raise RequestError(f"`strace`: {self.strace} is no number of a process")
+        return Sample(seconds, self.strace)
 
     @property
     def words(self) -> str:
@@ -64,15 +93,15 @@ class HereRequest(CheckedRequest):
         return self.machine or (f"--root {shlex.quote(str(self.root))}" if self.root else "")
 
 
-def here(request: HereRequest) -> HereFinding:
+def here(request: HereRequest, monitor: Monitor | None = None) -> HereFinding:
     """Return what is in force on the machine, and what it costs. Nothing is measured or changed.
 
     Raises:
         InputError: The root is no folder, the machine no address, or there is no such profile.
-        MachineError: The machine can't be reached.
+        MachineError: The machine can't be reached, or its calls can't be counted.
     """
     HereRequest.expect(request)
-    return Look(request).finding
+    return Look(request, monitor or Silent()).finding
 
 
 @dataclass(frozen=True)
@@ -80,6 +109,7 @@ class Look:
     """A look at a machine, which is taken once."""
 
     request: HereRequest
+    monitor: Monitor = field(default_factory=Silent)
 
     @cached_property
     def files(self) -> MachineFiles:
@@ -91,13 +121,39 @@ class Look:
             if not machine.startswith(_SSH):
                 hint = "such as ssh:root@host; without it, this machine is looked at"
                 raise RequestError(f"`machine`: {machine!r} is no address", hint=hint)
-            return until_done(fetch(machine.removeprefix(_SSH)))
+            with self._counting():
+                return until_done(fetch(machine.removeprefix(_SSH), self.request.counting))
         if root is not None and not root.is_dir():
             raise InputError(f"the root {root} is no folder")
         files = MachineFiles(root)
         if not files.exists("/etc"):
             raise InputError(f"{root} holds no system: it has no /etc")
         return files
+
+    @contextmanager
+    def _counting(self) -> Iterator[None]:
+        """Say what is waited for while calls are counted."""
+        sample = self.request.counting
+        if sample is None:
+            yield
+            return
+        if sample.process is not None:
+            self.monitor.note(f"strace slows process {sample.process} while it counts its calls")
+        with self.monitor.work() as tell:
+            tell(f"counting system calls for {sample.seconds} s")
+            yield
+
+    @cached_property
+    def counted(self) -> CountedCalls | None:
+        """How often the machine makes each call; None if that is not counted."""
+        sample = self.request.counting
+        if sample is None:
+            return None
+        files = self.files
+        if self.request.machine is not None:
+            return counted(files.count_calls(sample))
+        with self._counting():
+            return counted(files.count_calls(sample))
 
     @cached_property
     def survey(self) -> Survey:
@@ -107,9 +163,11 @@ class Look:
     @cached_property
     def finding(self) -> HereFinding:
         """What is in force, priced."""
-        release, mix = _release(self.files), self.request.histogram
+        counted = self.counted
+        mix, by, whose = self._mix
+        release = _release(self.files)
         lists = lists_near(release)
-        pricing = Pricing(lists, mix or general())
+        pricing = Pricing(lists, mix)
         rules = pricing.of_rules(self.survey.found)
         priced = [pricing.item(one, rules) for one in self.survey.found]
         items = [item for item, _ in priced]
@@ -119,7 +177,7 @@ class Look:
             if not item.by_default and item.kind != AuditRule.noun  # rules are priced together
         )
         costs = added_up((rules.total, *set_here))
-        notes = list(self.survey.notes)
+        notes = [*self.survey.notes, *_remarks(counted)]
         if release and linux_version(release) != lists[0].version:
             notes.append(f"no list is of Linux {release}: the prices are of {lists[0].kernel}")
         return HereFinding(
@@ -127,8 +185,10 @@ class Look:
             words=self.request.words,
             kernel=release,
             priced_on=lists[0].kernel,
-            mix=_ASSUMED if mix is None else _OWN,
-            assumed=mix is None,
+            mix=whose,
+            mix_by=by,
+            counted=None if counted is None else counted.calls,
+            covered=pricing.covered,
             share=pricing.share(costs),
             first_rule=pricing.share(rules.first),
             records=pricing.share(rules.records),
@@ -140,6 +200,22 @@ class Look:
             unjudged=len(self._wanted) - len(self._judged),
             notes=tuple(notes),
         )
+
+    @property
+    def _mix(self) -> tuple[Histogram, MixBy, str]:
+        """How often each call is made, how that is known, and whose calls they are."""
+        found, request = self.counted, self.request
+        if found is None:
+            if request.histogram is None:
+                return general(), "assumed", _ASSUMED
+            return request.histogram, "file", _OWN
+        seconds = f"{found.by} for {request.counting.seconds} s" if request.counting else found.by
+        if found.by == "proc":
+            said = "reads, writes and new processes were counted in /proc"
+            return found.mix, "proc", f"a mix of calls whose {said}, and the rest is assumed"
+        whose = "its" if request.strace is None else f"process {request.strace}'s"
+        number = f"{found.calls:,} counted by {seconds}"
+        return found.mix, found.by, f"{whose} own calls ({number})"
 
     @cached_property
     def _wanted(self) -> tuple[Control, ...]:
@@ -217,6 +293,17 @@ def _left_out(one: InForce) -> str | None:
 def _form(control: Control) -> object:
     """Return what is equal for two controls that do the same."""
     return control.form if isinstance(control, AuditRule) else control.setting
+
+
+def _remarks(found: CountedCalls | None) -> Iterator[str]:
+    """Yield what a reader should know of how calls were counted."""
+    if found is None:
+        return
+    if found.why:
+        yield f"no program counted system calls: {found.why}"
+    if found.calls < _FEW_CALLS:
+        made = f"only {count(found.calls, 'call')} were counted"
+        yield f"{made}: count for longer, or while the machine does its usual work"
 
 
 def _release(files: MachineFiles) -> str:

@@ -77,6 +77,8 @@ class Pricing:
         self._bases = next(of for one in lists if (of := one.head.base.get(str(_CALLS))))
         weighed = of_histogram(mix, [MetricId(one, _CALLS) for one in self._bases])
         self._weights = {one.name: weight for one, weight in weighed.weights.items()}
+        self.covered = weighed.covered
+        """The part of the mix's calls for which those stand that have prices."""
 
     def share(self, costs: CostByCall) -> float:
         """Return costs as a share of what a call of the mix takes."""

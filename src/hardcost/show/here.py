@@ -158,10 +158,13 @@ def _lines(title: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _how_known(found: HereFinding) -> str:
+    part = (
+        f"the calls with prices stand for {found.covered:.0%} of the mix, and the rest is left out"
+    )
     return (
         f"How this is known: each setting was measured alone, in a guest with Linux"
         f" {found.priced_on}; what audit rules cost is predicted for Debian's Linux 6.1. Costs are"
-        " added up; what settings do to each other is left out, as is what is not checked. A"
+        f" added up; {part}, as is what settings do to each other and what is not checked. A"
         " program that makes few system calls hardly notices."
     )
 

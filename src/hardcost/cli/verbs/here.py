@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,19 @@ class _Options:
         type=click.Path(path_type=Path, exists=True, file_okay=False),
         help="Look at the system in this folder, such as a mounted image: at what its files would"
         " put in force. No link in it leads outside.",
+    )
+    sample: str | None = option(
+        "--sample",
+        metavar="SECONDS",
+        help="Count the machine's own system calls for so long, such as 10s, and weigh the prices"
+        " by them: with bpftrace or perf, which need rights, else by what /proc counts.",
+    )
+    strace: int | None = option(
+        "--strace",
+        metavar="PID",
+        type=click.IntRange(1),
+        help="Count the calls of this process instead, with strace, which makes it many times"
+        " slower meanwhile.",
     )
     histogram: Path | None = mix_option()
     against: str | None = option(
@@ -45,6 +59,10 @@ class _Options:
     format: str = format_option(("text", "json", "markdown", "prometheus"))
 
 
+_SECONDS = re.compile(r"([0-9]{1,6}) ?(s|m|min)?")
+_OF_UNIT = {None: 1, "s": 1, "m": 60, "min": 60}
+
+
 @click.command(cls=Verb)
 @click.argument("machine", required=False, metavar="[MACHINE]")
 @takes("own", _Options)
@@ -57,11 +75,13 @@ def here(machine: str | None, own: _Options) -> None:
     What is in force is read from the kernel and from files: audit rules, sysctls, boot parameters,
     security modules, kernel options, mount options and daemons, each with the line that sets it.
     What only root may see is named. Settings are priced by the lists that come with hardcost, audit
-    rules by a prediction, and both are weighed by how often a system makes each call.
+    rules by a prediction, and both are weighed by how often a system makes each call: an assumed
+    one, unless --sample counts this machine's calls.
 
     \b
     Examples:  hardcost here
                hardcost here ssh:root@host
+               hardcost here --sample 10s
                hardcost here --against audit-samples
                hardcost here --root /mnt/image --fail-above 5%
                hardcost here --format prometheus
@@ -69,7 +89,7 @@ def here(machine: str | None, own: _Options) -> None:
     """
     from auditrules.library.files import check_put, put
     from auditrules.library.histogram import histogram
-    from hardcost.cli.console import console
+    from hardcost.cli.console import console, progress
     from hardcost.library.here import HereRequest, Look
     from hardcost.library.percentages import fraction
     from hardcost.profiles import toml_text
@@ -82,8 +102,15 @@ def here(machine: str | None, own: _Options) -> None:
     if own.output is not None:
         check_put(own.output, "-o")
     mix = None if own.histogram is None else histogram(own.histogram)
-    request = HereRequest(root=own.root, machine=machine, histogram=mix, against=own.against)
-    look = Look(request)
+    request = HereRequest(
+        root=own.root,
+        machine=machine,
+        histogram=mix,
+        sample=None if own.sample is None else _seconds(own.sample),
+        strace=own.strace,
+        against=own.against,
+    )
+    look = Look(request, progress.monitor_of("auto"))
     if own.output is not None:
         put(own.output, toml_text.text(look.profile).encode())
         console.note(f"{own.output}: {count(len(look.profile.controls), 'control')}")
@@ -100,3 +127,17 @@ def here(machine: str | None, own: _Options) -> None:
     if limit is not None and found.share > limit:
         console.note(f"{found.share:.1%} is more than {own.fail_above}")
         raise click.exceptions.Exit(1)
+
+
+def _seconds(text: str) -> int:
+    """Return the seconds of `10s`, `2m` or `10`.
+
+    Raises:
+        InputError: It is no time.
+    """
+    from hardcost.errors import RequestError
+
+    found = _SECONDS.fullmatch(text.strip())
+    if found is None:
+        raise RequestError(f"`sample`: '{text}' is no time", hint="such as 10s or 2m")
+    return int(found[1]) * _OF_UNIT[found[2]]

@@ -7,6 +7,9 @@ from typing import Literal
 
 from hardcost.model.document import Document, IfAny, IfKnown, Located, Number
 
+MixBy = Literal["assumed", "file", "bpftrace", "perf", "strace", "proc"]
+"""Who says how often calls are made: what counted them, or a file; `proc` counted some of them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class HereItem:
@@ -55,7 +58,8 @@ class HereFinding(Document):
 
     `machine` is its name, `words` those of `hardcost here` that name it, "" for the one that runs
     it. `kernel` is the release that runs, "" where that is not known, `priced_on` the one whose
-    prices these are. `mix` says whose calls they are; `assumed`: they were not counted here.
+    prices these are. `mix` says whose calls they are, `mix_by` how that is known, `counted` how
+    many were counted here; `covered` is the part that the calls with prices stand for.
 
     `share` is what all that is no default adds to a call on average, put together from the prices
     of single controls. `first_rule` is the part of it that audit rules add whichever they are,
@@ -71,7 +75,9 @@ class HereFinding(Document):
     kernel: str
     priced_on: str
     mix: str
-    assumed: bool
+    mix_by: MixBy
+    counted: IfKnown[int | None] = None
+    covered: Number
     share: Number
     first_rule: Number = 0.0
     records: Number = 0.0

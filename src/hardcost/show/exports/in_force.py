@@ -41,7 +41,7 @@ def prometheus_text(found: HereFinding) -> str:
 
 
 def _metrics(found: HereFinding) -> Iterator[str]:
-    about = {"priced_on": found.priced_on, "mix": "assumed" if found.assumed else "given"}
+    about = {"priced_on": found.priced_on, "mix": found.mix_by}
     yield from _head("cost_ratio", "Instructions that hardening adds to a system call, as a share.")
     yield _sample("cost_ratio", about, found.share)
     yield from _head("part_ratio", "Parts of the cost that are no single setting's.")
