@@ -10,6 +10,7 @@ import pytest
 from hardcost.errors import InputError
 from hardcost.library.here import HereRequest, Look, here
 from hardcost.library.price import PriceRequest, price
+from hardcost.mechanisms.audit import AuditRule
 from hardcost.model.finding.here import HereFinding, HereItem
 from hardcost.profiles import catalogue, toml_text
 from hardcost.show.here import here_lines
@@ -166,3 +167,33 @@ def test_a_machine_without_anything_says_so(tmp_path: Path) -> None:
     (tmp_path / "etc").mkdir()
     lines = [line for _, line in here_lines(here(HereRequest(root=tmp_path)))]
     assert lines[0].startswith("Nothing that hardens was set on")
+
+
+def test_cheaper_rules_record_the_same_and_are_in_the_profile(root: Path) -> None:
+    (root / "etc/audit/rules.d/a.rules").write_text(
+        "-a always,exit -F arch=b64 -S chmod -F auid>=1000 -F exit=-EACCES -k perm\n"
+        "-a always,exit -F arch=b64 -S fchmod -F auid>=1000 -F exit=-EACCES -k perm\n"
+    )
+    look = Look(HereRequest(root=root, cheaper=True))
+    found, cheaper = look.finding, look.finding.cheaper
+    assert cheaper is not None
+    assert (cheaper.rules, cheaper.into) == (2, 1)
+    assert cheaper.saves > 0
+    assert cheaper.share == pytest.approx(found.share - cheaper.saves)
+    assert cheaper.assumptions
+    rules = [one for one in look.profile.controls if isinstance(one, AuditRule)]
+    assert len(rules) == 1
+    # What is written costs what was said.
+    written = root / "cheaper.toml"
+    written.write_text(toml_text.text(look.profile))
+    (root / "etc/audit/rules.d/a.rules").write_text(f"{rules[0].name}\n")
+    assert here(HereRequest(root=root)).share == pytest.approx(cheaper.share)
+    lines = [line for _, line in here_lines(found)]
+    assert any(line.startswith("With cheaper audit rules: ") for line in lines)
+
+
+def test_without_rules_none_are_cheaper(root: Path) -> None:
+    (root / "etc/audit/rules.d/a.rules").unlink()
+    look = Look(HereRequest(root=root, cheaper=True))
+    assert look.finding.cheaper is None
+    assert "init_on_free=1" in {one.name for one in look.profile.controls}

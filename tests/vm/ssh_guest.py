@@ -16,8 +16,9 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from hardcost.host.process import run
@@ -100,22 +101,26 @@ class Made:
     host_key: Path
 
 
-def made(cache: Cache) -> Made:
-    """Return the guest's parts, made on first use, which takes some minutes."""
-    codename = host_release.release().codename
+def made(cache: Cache, release: str | None = None, also: Sequence[str] = ()) -> Made:
+    """Return the guest's parts, made on first use, which takes some minutes.
+
+    It is of the release with this code name, the host's if there is none, and has further packages
+    `also`.
+    """
+    codename, packages = release or host_release.release().codename, (*PACKAGES, *also)
     parts = {
         "for": "ssh guest 2",
         "release": codename,
-        "packages": " ".join(PACKAGES),
+        "packages": " ".join(packages),
         "setup": SETUP + RULES + GRUB,
     }
-    place = cache.make("images", digest(parts), "a guest with sshd, for tests", _fill)
+    fill = partial(_fill, codename, packages)
+    place = cache.make("images", digest(parts), "a guest with sshd, for tests", fill)
     return Made(*(place / name for name in ("root.img", "user", "host")))
 
 
-def _fill(folder: Path) -> None:
+def _fill(codename: str, packages: Sequence[str], folder: Path) -> None:
     tree, image, root = folder / "tree", folder / "root.img", folder / "root"
-    codename = host_release.release().codename
     for name in ("user", "host"):
         key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", folder / name]
         run(key, remedy="apt-get install openssh-client")
@@ -126,7 +131,7 @@ def _fill(folder: Path) -> None:
     words: list[str | Path] = ["mmdebstrap", "--mode=root", "--variant=minbase", "--quiet"]
     words += ["--format=directory", '--aptopt=Apt::Install-Recommends "false"']
     words += [f"--dpkgopt=path-exclude=/usr/share/{one}/*" for one in ("doc", "man", "locale")]
-    words += [f"--include={','.join(PACKAGES)}"]
+    words += [f"--include={','.join(packages)}"]
     words += [
         f'--customize-hook=cp {shlex.quote(str(folder / name))} "$1/{to}"'
         for name, to in copies.items()

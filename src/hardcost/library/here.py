@@ -15,6 +15,7 @@ from pathlib import Path
 
 from auditrules.cost.histogram import general
 from auditrules.cost.predict import Histogram
+from auditrules.load.target import NOWHERE
 from auditrules.model.rule import RuleSet
 from hardcost.controls.control import Control, Controls, Profile, of_kind
 from hardcost.errors import InputError, RequestError
@@ -24,16 +25,17 @@ from hardcost.in_force.found import InForce, Survey
 from hardcost.in_force.over_ssh import fetch
 from hardcost.in_force.read import read
 from hardcost.library import profiles
-from hardcost.library.here_prices import Pricing, added_up, lists_near
+from hardcost.library.here_prices import Pricing, RulePrices, added_up, lists_near
 from hardcost.library.interrupt import until_done
 from hardcost.measure.monitor import Monitor, Silent
-from hardcost.mechanisms.audit import AuditRule, controls_of
+from hardcost.mechanisms.audit import AuditRule, audit_rules, controls_of
 from hardcost.mechanisms.kconfig import KernelOption
 from hardcost.mechanisms.registry import ALL
 from hardcost.mechanisms.sysctl import Sysctl
-from hardcost.model.finding.here import HereFinding, HereItem, MissingControl, MixBy
+from hardcost.model.finding.here import CheaperRules, HereFinding, HereItem, MissingControl, MixBy
 from hardcost.model.finding.price import linux_version
 from hardcost.model.request import CheckedRequest
+from hardcost.profiles.cheaper_rules import Equivalent, with_cheaper_rules
 from hardcost.profiles.importers.sysctl_keys import without_effect
 from hardcost.units import count, visible
 
@@ -55,8 +57,9 @@ class HereRequest(CheckedRequest):
     `root` is the folder of another system, such as a mounted image: what its files would put in
     force. `machine` is the address of another machine, such as `ssh:root@host`. `histogram` says
     how often each call is made (None: an assumed mix); instead the machine's own calls are counted
-    for `sample` seconds, or those of the process `strace`, which that slows. `against` names a
-    profile, of which is said what is not in force.
+    for `sample` seconds, or those of the process `strace`, which that slows. With `cheaper`, rules
+    are looked for that record the same and cost less. `against` names a profile, of which is said
+    what is not in force.
     """
 
     _: KW_ONLY
@@ -65,6 +68,7 @@ class HereRequest(CheckedRequest):
     histogram: Histogram | None = None
     sample: int | None = None
     strace: int | None = None
+    cheaper: bool = False
     against: str | None = None
 
     @property
@@ -194,6 +198,7 @@ class Look:
             records=pricing.share(rules.records),
             calls=pricing.calls(costs),
             items=tuple(sorted(items, key=_dearest_first)),
+            cheaper=self._cheaper_by(pricing, rules, pricing.share(costs)),
             unseen=self.survey.unseen,
             against=self.request.against,
             missing=tuple(self._missing(pricing)),
@@ -247,9 +252,45 @@ class Look:
                 item, _ = pricing.item(alone, pricing.of_rules([alone]))
                 yield MissingControl(name=control.name, share=item.share)
 
+    def _cheaper_by(self, pricing: Pricing, now: RulePrices, whole: float) -> CheaperRules | None:
+        """Return what cheaper rules save; None if there are none, or they were not asked for."""
+        if not self._cheaper.said:
+            return None
+        rules = of_kind(self._cheaper.profile.controls, AuditRule)
+        then = pricing.of_rules([InForce(one.noun, one.name, one) for one in rules])
+        saves = pricing.share(now.total) - pricing.share(then.total)
+        return CheaperRules(
+            rules=len(of_kind(self._as_it_is.controls, AuditRule)),
+            into=len(rules),
+            share=whole - saves,
+            saves=saves,
+            assumptions=self._cheaper.assumptions,
+        )
+
     @cached_property
+    def _cheaper(self) -> Equivalent:
+        """What was set, with audit rules that cost less if they are wanted and there are such."""
+        rules = audit_rules(one.control for one in self.survey.found if one.control is not None)
+        if not self.request.cheaper or not rules:
+            return Equivalent(Profile("", "", "", Controls()))
+        target = NOWHERE.likely_target(rules)
+        with self.monitor.work() as tell:
+            return with_cheaper_rules(self._as_it_is, target, tell, self._mix[0])
+
+    @property
     def profile(self) -> Profile:
         """What was set, as a profile, which can be measured and exported.
+
+        With `cheaper`, its audit rules are those that cost less.
+
+        Raises:
+            InputError: There is nothing that a profile can have.
+        """
+        return self._cheaper.profile if self._cheaper.said else self._as_it_is
+
+    @cached_property
+    def _as_it_is(self) -> Profile:
+        """What was set, as a profile.
 
         What the kernel or the distribution has anyway is left out, as is what no profile can have.
 

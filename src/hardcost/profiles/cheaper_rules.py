@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from auditrules.auditctl.translate import Target
 from auditrules.cost import histogram
 from auditrules.cost.constants import Constants
+from auditrules.cost.predict import Histogram
 from auditrules.load.load import load_rules
 from auditrules.model.kernel_rule import KernelRule
 from auditrules.model.location import Location
@@ -32,12 +33,14 @@ class Equivalent:
     """A profile that does the same, and may cost less.
 
     `stands_for` has for each control that was rewritten, by its name, those of the original that
-    it replaces. `said` says what was done; it is empty where nothing was.
+    it replaces. `said` says what was done; it is empty where nothing was. That the rules record the
+    same is proved under `assumptions`.
     """
 
     profile: Profile
     stands_for: Mapping[str, tuple[Control, ...]] = field(default_factory=dict)
     said: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
     def originals(self, control: Control) -> tuple[Control, ...]:
         """Return the controls of the original that one stands for: itself, if it is one."""
@@ -45,12 +48,16 @@ class Equivalent:
 
 
 def with_cheaper_rules(
-    profile: Profile, target: Target, tell: Callable[[str], None] = lambda _doing: None
+    profile: Profile,
+    target: Target,
+    tell: Callable[[str], None] = lambda _doing: None,
+    mix: Histogram | None = None,
 ) -> Equivalent:
     """Return a profile whose audit rules cost less and are proved to record the same.
 
     It is the profile itself where no such rules are found, or where rules do not load as they are.
-    Rules name users whom only the guest knows as they did. `tell` is called with each step.
+    Rules name users whom only the guest knows as they did. `tell` is called with each step; `mix`
+    says how often calls are made (None: as on a general-purpose system).
     """
     rules = of_kind(profile.controls, AuditRule)
     found = load_rules([one.rule for one in rules], target, profile.name)
@@ -62,7 +69,7 @@ def with_cheaper_rules(
     ):
         return Equivalent(profile)
     made = optimise(
-        found.rules, Constants.of_debian(), histogram.general(), OptimizeOptions(), tell
+        found.rules, Constants.of_debian(), mix or histogram.general(), OptimizeOptions(), tell
     )
     if not made.saves or not made.proof.equal:
         return Equivalent(profile)
@@ -77,16 +84,21 @@ def with_cheaper_rules(
         replace(profile, controls=(*others[:first], *(one for one, _ in written), *others[first:])),
         {one.name: origins for one, origins in written},
         (_summary(len(rules), len(written), made), SCANNERS),
+        _assumptions(made),
     )
 
 
 def _summary(before: int, after: int, made: Optimised) -> str:
-    assumed = [one.text for one in made.proof.assumptions]
+    assumed = _assumptions(made)
     under = f", if: {'; '.join(assumed)}" if assumed else ""
     return (
         f"{count(before, 'audit rule')} written as {after}, proved to record the same under the"
         f" same keys{under}"
     )
+
+
+def _assumptions(made: Optimised) -> tuple[str, ...]:
+    return tuple(one.text for one in made.proof.assumptions)
 
 
 def _rules_with_origins(

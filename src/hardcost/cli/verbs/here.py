@@ -38,6 +38,12 @@ class _Options:
         " slower meanwhile.",
     )
     histogram: Path | None = mix_option()
+    cheaper: bool = option(
+        "--cheaper",
+        is_flag=True,
+        help="Look for audit rules that record the same and cost less, and prove it; -o then writes"
+        " these.",
+    )
     against: str | None = option(
         "--against",
         metavar="PROFILE",
@@ -86,6 +92,7 @@ def here(machine: str | None, own: _Options) -> None:
                hardcost here --root /mnt/image --fail-above 5%
                hardcost here --format prometheus
                hardcost here -o this.toml && hardcost bill this.toml
+               hardcost here --cheaper -o cheaper.toml
     """
     from auditrules.library.files import check_put, put
     from auditrules.library.histogram import histogram
@@ -108,6 +115,7 @@ def here(machine: str | None, own: _Options) -> None:
         histogram=mix,
         sample=None if own.sample is None else _seconds(own.sample),
         strace=own.strace,
+        cheaper=own.cheaper,
         against=own.against,
     )
     look = Look(request, progress.monitor_of("auto"))

@@ -53,6 +53,22 @@ class MissingControl:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CheaperRules:
+    """Audit rules that record the same as those in force, and cost less.
+
+    `rules` are how many there are, `into` how many the others are; `share` is what all that was set
+    would add with them, `saves` how much less that is. That they record the same is proved under
+    `assumptions`.
+    """
+
+    rules: int
+    into: int
+    share: Number
+    saves: Number
+    assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class HereFinding(Document):
     """The hardening in force on a machine, and what it costs on a mix of calls.
 
@@ -65,6 +81,7 @@ class HereFinding(Document):
     of single controls. `first_rule` is the part of it that audit rules add whichever they are,
     `records` that of writing records; `calls` is what each call gets, in the order of its share.
 
+    `cheaper` are rules in place of those in force, if they were asked for and there are such.
     `unseen` is what could not be looked at. `missing` is what the profile `against` asks for
     besides; of `unjudged` others it can't be said whether they are in force.
     """
@@ -83,6 +100,7 @@ class HereFinding(Document):
     records: Number = 0.0
     calls: tuple[HereCall, ...]
     items: tuple[HereItem, ...]
+    cheaper: IfKnown[CheaperRules | None] = None
     unseen: tuple[str, ...] = ()
     against: IfKnown[str | None] = None
     missing: IfAny[tuple[MissingControl, ...]] = ()
