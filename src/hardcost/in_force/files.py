@@ -112,6 +112,11 @@ class MachineFiles:
         return self.live and os.geteuid() == 0
 
     @property
+    def is_here(self) -> bool:
+        """Whether they are of the machine that runs this."""
+        return self.live
+
+    @property
     def name(self) -> str:
         """What the machine is called."""
         return socket.gethostname() if self.root is None else str(self.root)

@@ -39,6 +39,11 @@ class FetchedFiles(MachineFiles):
         return self.user == 0
 
     @property
+    def is_here(self) -> bool:
+        """Whether it is the machine that runs this; it is not."""
+        return False
+
+    @property
     def name(self) -> str:
         """What it calls itself."""
         return self.host

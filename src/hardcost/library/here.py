@@ -58,8 +58,9 @@ class HereRequest(CheckedRequest):
     force. `machine` is the address of another machine, such as `ssh:root@host`. `histogram` says
     how often each call is made (None: an assumed mix); instead the machine's own calls are counted
     for `sample` seconds, or those of the process `strace`, which that slows. With `cheaper`, rules
-    are looked for that record the same and cost less. `against` names a profile, of which is said
-    what is not in force.
+    are looked for that record the same and cost less. With `fit`, all is measured on the
+    machine's own kernel, in guests. `against` names a profile, of which is said what is not in
+    force.
     """
 
     _: KW_ONLY
@@ -69,6 +70,7 @@ class HereRequest(CheckedRequest):
     sample: int | None = None
     strace: int | None = None
     cheaper: bool = False
+    fit: bool = False
     against: str | None = None
 
     @property
@@ -98,7 +100,7 @@ class HereRequest(CheckedRequest):
 
 
 def here(request: HereRequest, monitor: Monitor | None = None) -> HereFinding:
-    """Return what is in force on the machine, and what it costs. Nothing is measured or changed.
+    """Return what is in force on the machine, and what it costs. Nothing there is changed.
 
     Raises:
         InputError: The root is no folder, the machine no address, or there is no such profile.
@@ -170,8 +172,17 @@ class Look:
         counted = self.counted
         mix, by, whose = self._mix
         release = _release(self.files)
-        lists = lists_near(release)
-        pricing = Pricing(lists, mix)
+        lists, constants = lists_near(release), None
+        if self.request.fit:
+            from hardcost.library.here_fit import (  # noqa: PLC0415  (nothing else measures)
+                fit,
+                kernel_of,
+            )
+
+            fitted = fit(kernel_of(self.files), self.survey.found, self.monitor)
+            constants = fitted.constants
+            lists = (*((fitted.prices,) if fitted.prices is not None else ()), *lists)
+        pricing = Pricing(lists, mix, constants)
         rules = pricing.of_rules(self.survey.found)
         priced = [pricing.item(one, rules) for one in self.survey.found]
         items = [item for item, _ in priced]
@@ -272,7 +283,7 @@ class Look:
         """What was set, with audit rules that cost less if they are wanted and there are such."""
         rules = audit_rules(one.control for one in self.survey.found if one.control is not None)
         if not self.request.cheaper or not rules:
-            return Equivalent(Profile("", "", "", Controls()))
+            return Equivalent(Profile("", "", "", ()))
         target = NOWHERE.likely_target(rules)
         with self.monitor.work() as tell:
             return with_cheaper_rules(self._as_it_is, target, tell, self._mix[0])

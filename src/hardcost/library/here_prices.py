@@ -71,9 +71,12 @@ class RulePrices:
 class Pricing:
     """The prices of what is in force, weighed by a mix of calls."""
 
-    def __init__(self, lists: Sequence[PriceList], mix: Histogram) -> None:
+    def __init__(
+        self, lists: Sequence[PriceList], mix: Histogram, constants: Constants | None = None
+    ) -> None:
+        """Take the lists, the nearest first; `constants` of audit rules' cost, else Debian's."""
         self._lists = lists
-        self._constants = Constants.of_debian()
+        self._constants = constants or Constants.of_debian()
         self._bases = next(of for one in lists if (of := one.head.base.get(str(_CALLS))))
         weighed = of_histogram(mix, [MetricId(one, _CALLS) for one in self._bases])
         self._weights = {one.name: weight for one, weight in weighed.weights.items()}

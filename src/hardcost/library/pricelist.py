@@ -112,9 +112,9 @@ class PriceListRequest(CheckedRequest):
                     hint=why or meant(name, tuple(known), "controls"),
                 )
         if not self.controls:
-            return tuple(one for one in known.values() if _kind(one) == self.kind)
+            return tuple(one for one in known.values() if kind_of(one) == self.kind)
         found = tuple(one for name, one in known.items() if name in self.controls)
-        other = next((one for one in found if _kind(one) != _kind(found[0])), None)
+        other = next((one for one in found if kind_of(one) != kind_of(found[0])), None)
         if other is not None:
             raise InputError(
                 f"{found[0].name} and {other.name} can't be in one list: one is a {found[0].kind},"
@@ -124,7 +124,8 @@ class PriceListRequest(CheckedRequest):
         return found
 
 
-def _kind(one: ListedControl) -> ListKind:
+def kind_of(one: ListedControl) -> ListKind:
+    """Return the kind of list that a control is in."""
     if one.measured is None or isinstance(one.measured, KernelOption):
         return "options"
     return "modules" if one.measured.whole_system else "settings"
@@ -163,7 +164,7 @@ def _run_request(request: PriceListRequest, chosen: Sequence[ListedControl]) -> 
         how=replace(
             how,
             instrument=INSN.name,
-            workloads=how.workloads or _WORKLOADS[_kind(chosen[0])],
+            workloads=how.workloads or _WORKLOADS[kind_of(chosen[0])],
         ),
     )
 
@@ -178,7 +179,7 @@ def _study(controls: Sequence[ListedControl]) -> Study:
     if not measured:
         why = "; ".join(one.why for one in controls if one.why is not None)
         raise InputError("nothing of this can be measured", hint=why)
-    base = _BASES[_kind(controls[0])]
+    base = _BASES[kind_of(controls[0])]
     return Study(
         name="prices",
         title="the price of each control by itself",
@@ -206,7 +207,7 @@ def _as_measured(request: PriceListRequest, monitor: Monitor) -> tuple[ListedCon
         HardcostError: Something is wrong with the input or the machine.
     """
     chosen = request.chosen()
-    if _kind(chosen[0]) != "options":
+    if kind_of(chosen[0]) != "options":
         return chosen
     planned = run.planned(_run_request(request, chosen), monitor)
     planned.machine.fetch((Boot(kernel=_recipe()),), monitor.note)
@@ -258,7 +259,7 @@ def _list_of(found: StudyFinding, controls: Sequence[ListedControl]) -> PriceLis
             unit=cells[_NONE][0].unit,
             units=_units(cells[_NONE]),
             date=datetime.now(UTC).date().isoformat(),
-            against=_AGAINST[_kind(controls[0])],
+            against=_AGAINST[kind_of(controls[0])],
             trials=len(measured),
             base=_by_metric((one, one.value) for one in cells[_NONE]),
             least=_by_metric(

@@ -44,6 +44,12 @@ class _Options:
         help="Look for audit rules that record the same and cost less, and prove it; -o then writes"
         " these.",
     )
+    fit: bool = option(
+        "--fit",
+        is_flag=True,
+        help="Measure on this machine's own kernel what is in force, in guests, instead of taking"
+        " the prices of the nearest of Debian's kernels; some minutes.",
+    )
     against: str | None = option(
         "--against",
         metavar="PROFILE",
@@ -116,6 +122,7 @@ def here(machine: str | None, own: _Options) -> None:
         sample=None if own.sample is None else _seconds(own.sample),
         strace=own.strace,
         cheaper=own.cheaper,
+        fit=own.fit,
         against=own.against,
     )
     look = Look(request, progress.monitor_of("auto"))

@@ -132,7 +132,7 @@ def _machine(name: str, monitor: Monitor, *, yes: bool) -> Machine:
 
 def _constants(request: MeasuredCostRequest, monitor: Monitor) -> tuple[Constants, Machine | None]:
     """Return the constants for the kernel, and the machine if there is need of one."""
-    fit, cache, release = request.fit, Cache(), guest_release.codename(request.guest)
+    fit, release = request.fit, guest_release.codename(request.guest)
     wanted = MachineOptions(
         guest=request.guest, kernel=request.kernel, cpu=request.cpu, qemu=request.qemu
     )
@@ -140,7 +140,21 @@ def _constants(request: MeasuredCostRequest, monitor: Monitor) -> tuple[Constant
         return Constants.of_debian(), None
     names.check(_MACHINE, wanted)
     machine = until_done(names.make(_MACHINE, wanted, monitor))
-    found, notes = (None, ()) if fit else kernel_constants.constants_at_hand(machine, cache)
+    return constants_of(machine, release, monitor, again=fit), machine
+
+
+def constants_of(
+    machine: Machine, release: str | None, monitor: Monitor, *, again: bool = False
+) -> Constants:
+    """Return the constants for a machine's kernel; they are fitted if none are kept, or `again`.
+
+    `release` is the code name of the Debian that guests are made of, the host's if there is none.
+
+    Raises:
+        MachineError: A trial failed.
+    """
+    cache = Cache()
+    found, notes = (None, ()) if again else kernel_constants.constants_at_hand(machine, cache)
     for note in notes:
         monitor.note(note)
     if found is None:
@@ -148,7 +162,7 @@ def _constants(request: MeasuredCostRequest, monitor: Monitor) -> tuple[Constant
             "fitting the constants for this kernel in a guest; this takes about three minutes …"
         )
         found = until_done(kernel_constants.fit_constants(machine, cache, release))
-    return found, machine
+    return found
 
 
 def _measured(
