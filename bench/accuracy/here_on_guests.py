@@ -38,6 +38,7 @@ _PACKAGES = ("ansible-core", "python3-apt")
 _APPLY = "ANSIBLE_NOCOLOR=true ansible-playbook -c local -i localhost, /root/play.yml"
 _SECONDS = 3600.0
 _WITHIN = 0.02
+_SHOWN = 12  # lines of what Ansible says
 
 
 def main() -> int:
@@ -106,17 +107,19 @@ def _apply(guest: SshGuest, name: str) -> None:
         words = [*_COMMAND, "export", "ansible", name, "-o", str(role)]
         print(subprocess.run(words, capture_output=True, check=True, text=True).stderr)
         packed = io.BytesIO()
-        with tarfile.open(fileobj=packed, mode="w:xz") as archive:
+        with tarfile.open(fileobj=packed, mode="w:gz") as archive:
             archive.add(role, "tried")
     text = base64.b64encode(packed.getvalue()).decode()
     guest.said(
-        "mkdir -p /etc/ansible/roles; rm -f /etc/audit/rules.d/own.rules;"
-        f"printf %s {text} | base64 -d | tar -xJ -C /etc/ansible/roles;"
+        "set -e; mkdir -p /etc/ansible/roles; rm -f /etc/audit/rules.d/own.rules;"
+        f"printf %s {text} | base64 -d | tar -xz -C /etc/ansible/roles;"
         "printf '%s' '- hosts: all\n  vars: {tried_selinux: false, tried_fapolicyd: false}\n"
         "  roles:\n    - tried\n' >/root/play.yml"
     )
-    said = guest.said(_APPLY, _SECONDS)
-    print("\n".join(said.splitlines()[-4:]))
+    said = guest.said(f"{_APPLY} 2>&1", _SECONDS, may_fail=True)
+    print("\n".join(said.splitlines()[-_SHOWN:]))
+    if "failed=0" not in said:
+        raise RuntimeError("the role was not applied")
     guest.try_to("sync; systemctl reboot")
     guest.reached("test $(cut -d. -f1 /proc/uptime) -lt 1000 && systemctl is-active auditd")
 

@@ -15,7 +15,7 @@ from auditrules.cost.histogram import general
 from auditrules.cost.predict import Histogram
 from auditrules.tables import lookup
 from hardcost.errors import MachineError
-from hardcost.in_force.calls import Sample, counted, script
+from hardcost.in_force.calls import Sample, counted, counting_script
 from hardcost.in_force.files import MachineFiles
 
 BUSY = "import os\nwhile True: os.stat('/'); os.getppid()"
@@ -72,7 +72,7 @@ def without_programs(folder: Path, words: Sequence[str]) -> str:
     """Return what is counted on a machine that has neither bpftrace nor perf."""
     for name in ("cat", "grep", "head", "sh", "sleep"):
         (folder / name).symlink_to(f"/usr/bin/{name}")
-    argv = ["sh", "-c", f'{script()}\ncount_calls "$@"', "sh", *words]
+    argv = ["sh", "-c", f'{counting_script()}\ncount_calls "$@"', "sh", *words]
     ended = subprocess.run(
         argv, env={"PATH": str(folder)}, capture_output=True, check=True, text=True
     )

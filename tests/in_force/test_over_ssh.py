@@ -10,8 +10,7 @@ import pytest
 
 from hardcost.errors import MachineError
 from hardcost.in_force import audit
-from hardcost.in_force.calls import Sample, counted
-from hardcost.in_force.calls import script as counting_script
+from hardcost.in_force.calls import Sample, counted, counting_script
 from hardcost.in_force.files import MachineFiles
 from hardcost.in_force.found import Survey
 from hardcost.in_force.over_ssh import FetchedFiles, parsed

@@ -1,4 +1,4 @@
-"""What is in force below a root, measured on the root's own kernel: the prices of the list again."""
+"""What is in force below a root, measured on its own kernel: the prices of the list again."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class CountedCalls:
     why: str = ""
 
 
-def script() -> str:
+def counting_script() -> str:
     """Return the shell's function that counts."""
     return resources.files("hardcost.in_force").joinpath("count_calls.sh").read_text("utf-8")
 

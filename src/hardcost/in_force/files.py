@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hardcost.host import process
-from hardcost.in_force.calls import Sample, script
+from hardcost.in_force.calls import Sample, counting_script
 
 _MOST_LINKS = 40  # as the kernel allows
 _MOST_BYTES = 4 << 20  # of one file
@@ -144,7 +144,7 @@ class MachineFiles:
         Raises:
             MachineError: It fails.
         """
-        words = ("sh", "-c", f'{script()}\ncount_calls "$@"', "sh", *sample.words)
+        words = ("sh", "-c", f'{counting_script()}\ncount_calls "$@"', "sh", *sample.words)
         limit = sample.seconds + _STARTED_SECONDS
         return process.output(words, limit_seconds=limit).decode("utf-8", "surrogateescape")
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 
 from hardcost.errors import MachineError
-from hardcost.in_force.calls import Sample
-from hardcost.in_force.calls import script as counting_script
+from hardcost.in_force.calls import Sample, counting_script
 from hardcost.in_force.files import MachineFiles
 from hardcost.in_force.sysctls import listed_sysctls
 from hardcost.machines.real.ssh import output_of_script

@@ -175,11 +175,11 @@ class Look:
         lists, constants = lists_near(release), None
         if self.request.fit:
             from hardcost.library.here_fit import (  # noqa: PLC0415  (nothing else measures)
-                fit,
-                kernel_of,
+                measured_here,
+                own_kernel,
             )
 
-            fitted = fit(kernel_of(self.files), self.survey.found, self.monitor)
+            fitted = measured_here(own_kernel(self.files), self.survey.found, self.monitor)
             constants = fitted.constants
             lists = (*((fitted.prices,) if fitted.prices is not None else ()), *lists)
         pricing = Pricing(lists, mix, constants)

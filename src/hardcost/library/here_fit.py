@@ -36,14 +36,14 @@ _NUMBERS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
-class Fitted:
+class OwnPrices:
     """What was measured on a machine's kernel; None: nothing of that is in force."""
 
     prices: PriceList | None
     constants: Constants | None
 
 
-def fit(kernel: Path, found: Sequence[InForce], monitor: Monitor) -> Fitted:
+def measured_here(kernel: Path, found: Sequence[InForce], monitor: Monitor) -> OwnPrices:
     """Measure what was found in force on a kernel, in guests.
 
     Raises:
@@ -57,13 +57,13 @@ def fit(kernel: Path, found: Sequence[InForce], monitor: Monitor) -> Fitted:
     how = Measuring(wanted=wanted, workloads=(_CALLS,))
     prices = build_list(PriceListRequest(chosen, how=how), monitor) if chosen else None
     if not any(isinstance(one.control, AuditRule) for one in found):
-        return Fitted(prices, None)
+        return OwnPrices(prices, None)
     names.check(_MACHINE, wanted)
     machine = until_done(names.make(_MACHINE, wanted, monitor))
-    return Fitted(prices, constants_of(machine, guest_release.codename(None), monitor))
+    return OwnPrices(prices, constants_of(machine, guest_release.codename(None), monitor))
 
 
-def kernel_of(files: MachineFiles) -> Path:
+def own_kernel(files: MachineFiles) -> Path:
     """Return the kernel of a machine as `--kernel` takes it.
 
     Raises:
