@@ -28,8 +28,11 @@ def of(mix: Histogram, *names: str) -> float:
 @contextmanager
 def running(text: str) -> Iterator[int]:
     """Run a program, and end it."""
-    with subprocess.Popen([sys.executable, "-c", text]) as process:
+    argv = [sys.executable, "-c", f"print(flush=True)\n{text}"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
         try:
+            assert process.stdout is not None
+            process.stdout.readline()  # it is past the calls of its start
             yield process.pid
         finally:
             process.kill()

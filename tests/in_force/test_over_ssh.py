@@ -9,7 +9,7 @@ from importlib import resources
 import pytest
 
 from hardcost.errors import MachineError
-from hardcost.in_force import audit
+from hardcost.in_force import audit, bpf
 from hardcost.in_force.calls import Sample, counted, counting_script
 from hardcost.in_force.files import MachineFiles
 from hardcost.in_force.found import Survey
@@ -95,6 +95,38 @@ def test_each_kind_of_line_is_read() -> None:
 def test_another_answer_is_refused(answer: bytes) -> None:
     with pytest.raises((ValueError, KeyError)):
         parsed(answer)
+
+
+PROGRAMS = """[
+{"id": 3, "type": "cgroup_device", "name": "sd_devices", "pids": [{"pid": 1, "comm": "systemd"}]},
+{"id": 7, "type": "kprobe", "name": "a", "pids": [{"pid": 9, "comm": "tetragon\\u001b[2J"}]},
+{"id": 8, "type": "kprobe", "name": "b", "pids": [{"pid": 9, "comm": "tetragon\\u001b[2J"}]},
+{"id": 9, "type": "lsm", "name": "c"},
+{"id": 10, "type": "tracing", "name": "d", "pids": [{"pid": 11, "comm": "bpftool"}]}
+]"""
+
+
+def bpf_of(said: str) -> Survey:
+    lines = ("user 0", f"name {code('there')}", f"processes {code('')}")
+    asked = f"command {code('bpftool -j prog show')} {code(said)}"
+    return bpf.read(parsed("\n".join((*lines, asked)).encode()))
+
+
+def test_bpf_programs_that_look_or_decide_are_named_by_their_holders() -> None:
+    found = bpf_of(PROGRAMS).found
+    assert [(one.name, one.note) for one in found] == [
+        ("BPF programs of no process", "1 lsm"),
+        (r"BPF programs of tetragon\x1b[2J", "2 kprobe"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "said", ["", "x", "{}", "5", "[5]", '[{"type": "lsm", "pids": 5}]', "[" * 99999]
+)
+def test_what_bpftool_should_not_print_is_said(said: str) -> None:
+    found = bpf_of(said)
+    assert not found.found
+    assert "can't be read" in found.unseen[0]
 
 
 def survey_of(*commands: str) -> Survey:

@@ -36,12 +36,14 @@ EVERY_FILE = (
 def test_looking_at_a_machine_finds_what_was_set_and_changes_nothing(guest: SshGuest) -> None:
     """Rules as the kernel has them, each with the line that has it; over one connection."""
     state, files = guest.state(), guest.said(EVERY_FILE)
-    process = guest.start_hardcost("here", guest.machine, "--format", "json")
+    process = guest.start_hardcost("here", guest.machine, "--sample", "2s", "--format", "json")
     assert process.wait() == 0, guest.said_by_hardcost()
-    found = json.loads(guest.said_by_hardcost())
+    found = json.loads(guest.said_by_hardcost().partition("\n{")[2].join(("{", "")))
     assert found["machine"] == "guest"
     assert found["kernel"].startswith("6.1.")
     assert found["share"] > found["first_rule"] > 0
+    assert (found["mix_by"], found["counted"] > 0) == ("proc", True)  # it has neither program
+    assert "perf is not installed" in str(found["notes"])
     places = {one["name"]: one["place"] for one in found["items"] if "place" in one}
     own = "/etc/audit/rules.d/own.rules"
     rules = RULES.splitlines()[4:]

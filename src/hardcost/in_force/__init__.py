@@ -7,6 +7,6 @@ Each reader is a function of `MachineFiles`, and returns what it found and what 
 - `calls.py`: how often system calls are made, counted by `count_calls.sh`
 - `found.py`: what a reader returns
 - `audit.py`, `sysctls.py`, `boot.py`, `modules.py`, `kernel_options.py`, `mitigations.py`,
-  `daemons.py`, `mounts.py`: a reader each
+  `daemons.py`, `mounts.py`, `bpf.py`: a reader each
 - `read.py`: all of them
 """

@@ -86,4 +86,5 @@ printf '\n'
 if [ "$(id -u)" = 0 ]; then
     command_output auditctl -l
     command_output auditctl -s
+    command_output bpftool -j prog show
 fi

@@ -8,6 +8,7 @@ from itertools import chain
 from hardcost.in_force import (
     audit,
     boot,
+    bpf,
     daemons,
     kernel_options,
     mitigations,
@@ -27,6 +28,7 @@ _READERS: tuple[Callable[[MachineFiles], Survey], ...] = (
     mitigations.read,
     mounts.read,
     daemons.read,
+    bpf.read,
 )
 
 

@@ -32,6 +32,7 @@ _REFUSED = "auditctl or the kernel refuses it"
 _OTHER = "no list has a price of what a profile can't have"
 _WITHOUT_CONTROL = {
     "mitigation": "it depends on the processor, and counts of instructions do not show it",
+    "BPF programs": "what a program does at each event is in no list",
     "daemon": "what a daemon does is measured with `hardcost bill`, and is in no list",
 }
 
