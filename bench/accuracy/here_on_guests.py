@@ -1,13 +1,13 @@
-"""Does `hardcost here` find all that an exported role applied to a Debian guest, and how near is it?
+"""Does `hardcost here` find all that an exported role sets in a Debian guest, and how near is it?
 
     python -m bench.accuracy.here_on_guests PROFILE… [--release bookworm|trixie] [--bill FOLDER]
 
-A guest with GRUB, systemd, sshd and auditd is looked at as the distribution makes it. Then the role
-that `hardcost export ansible PROFILE` writes is applied to it by Ansible, the guest boots again, and
-it is looked at over ssh. For each control of the role it is printed whether it was found, with which
-place, and whether it has a price. With `--bill` the profile that `here -o` writes is measured on
-`syscalls`, and each call's cost is compared with what `here` says. Exits with 1 if a control that was
-applied was not found, or if looking changed the guest.
+A guest with GRUB, systemd, sshd and auditd is looked at as the distribution makes it. Then Ansible
+applies the role that `hardcost export ansible PROFILE` writes, the guest boots again, and it is
+looked at over ssh: how many controls have a place and a price, why others have none, and which of
+the profile are not found. With `--bill` the profile that `here -o` writes is measured on
+`syscalls`, and each call's cost is compared with what `here` says. Exits with 1 if looking changed
+the guest.
 """
 
 from __future__ import annotations
@@ -16,20 +16,18 @@ import argparse
 import base64
 import io
 import json
-import re
+import shlex
 import subprocess  # noqa: TID251  (a bench starts hardcost as a shell does)
 import sys
 import tarfile
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hardcost.library import profiles
-from hardcost.library.here import _form
-from hardcost.controls.control import Control
-from hardcost.profiles import catalogue
+from hardcost.controls.control import of_kind
+from hardcost.library.profiles import profile_named
+from hardcost.mechanisms.mount import MountOptions
 from hardcost.supply.cache.cache import Cache
 from tests.vm.ssh_guest import SshGuest, made
 
@@ -79,10 +77,17 @@ def _look_at(guest: SshGuest, name: str, bill: Path | None) -> int:
 
 
 def _here(guest: SshGuest, *words: str) -> dict[str, Any]:
-    argv = [*_COMMAND, "here", guest.machine, "--format", "json", *words]
-    ended = subprocess.run(argv, env=guest.environment(), capture_output=True, check=True)
-    found: dict[str, Any] = json.loads(ended.stdout)
+    said = _hardcost(
+        "here", guest.machine, "--format", "json", *words, environment=guest.environment()
+    )
+    found: dict[str, Any] = json.loads(said)
     return found
+
+
+def _hardcost(*words: str, environment: Mapping[str, str] | None = None) -> bytes:
+    """Return what a verb prints."""
+    argv = [*_COMMAND, *words]
+    return subprocess.run(argv, env=environment, stdout=subprocess.PIPE, check=True).stdout  # noqa: S603  (ours)
 
 
 def _report(when: str, found: dict[str, Any]) -> None:
@@ -104,14 +109,15 @@ def _apply(guest: SshGuest, name: str) -> None:
     """Apply a profile's role, and boot again."""
     with tempfile.TemporaryDirectory() as folder:
         role = Path(folder) / "tried"
-        words = [*_COMMAND, "export", "ansible", name, "-o", str(role)]
-        print(subprocess.run(words, capture_output=True, check=True, text=True).stderr)
+        _hardcost("export", "ansible", name, "-o", str(role))
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w:gz") as archive:
             archive.add(role, "tried")
     text = base64.b64encode(packed.getvalue()).decode()
     guest.said(
-        "set -e; mkdir -p /etc/ansible/roles; rm -f /etc/audit/rules.d/own.rules;"
+        # The role asks for a line of each folder whose mount options it sets.
+        f"set -e; printf '%s' {shlex.quote(_mounts(name))} >>/etc/fstab;"
+        "mkdir -p /etc/ansible/roles; rm -f /etc/audit/rules.d/own.rules;"
         f"printf %s {text} | base64 -d | tar -xz -C /etc/ansible/roles;"
         "printf '%s' '- hosts: all\n  vars: {tried_selinux: false, tried_fapolicyd: false}\n"
         "  roles:\n    - tried\n' >/root/play.yml"
@@ -124,20 +130,25 @@ def _apply(guest: SshGuest, name: str) -> None:
     guest.reached("test $(cut -d. -f1 /proc/uptime) -lt 1000 && systemctl is-active auditd")
 
 
+def _mounts(name: str) -> str:
+    """Return lines of fstab for the folders whose mount options a profile sets."""
+    wanted = of_kind(profile_named(name).controls, MountOptions)
+    return "".join(f"tmpfs {one.path} tmpfs defaults 0 0\n" for one in wanted)
+
+
 def _compare(guest: SshGuest, folder: Path, found: dict[str, Any]) -> None:
     """Measure what was set, and compare each call."""
     folder.mkdir(parents=True, exist_ok=True)
     profile = folder / "this.toml"
     profile.unlink(missing_ok=True)
     _here(guest, "-o", str(profile))
-    words = [*_COMMAND, "bill", str(profile), "--workload", "syscalls", "--format", "json"]
-    words += ["--store", str(folder / "store.sqlite")]
-    ended = subprocess.run(words, capture_output=True, check=True)
-    (folder / "bill.json").write_bytes(ended.stdout)
+    words = ("--workload", "syscalls", "--format", "json", "--store", f"{folder}/store.sqlite")
+    bill = _hardcost("bill", str(profile), *words)
+    (folder / "bill.json").write_bytes(bill)
     (folder / "here.json").write_text(json.dumps(found))
     said = {one["name"]: one["cost"] for one in found["calls"]}
     near = 0
-    totals = json.loads(ended.stdout)["totals"]
+    totals = json.loads(bill)["totals"]
     for one in totals:
         cost, ours = one["cost"], said.get(one["metric"], 0.0)
         off = (ours - cost) / one["baseline"] if not cost else (ours - cost) / cost

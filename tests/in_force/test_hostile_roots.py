@@ -7,6 +7,7 @@ import json
 import os
 import socket
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -149,7 +150,7 @@ ROOTS = (
     *map(named, NAMES),
     *(fifo, listening, loops, folders_for_files, programs, odd_bytes),
     *(
-        linked("etc/sysctl.d/a.conf", lambda _, to=to: to)
+        linked("etc/sysctl.d/a.conf", partial(str.format, to))
         for to in ("/proc/self/environ", "/dev/zero", "/dev/stdin", "../../../../../etc/passwd")
     ),
 )

@@ -3,8 +3,10 @@
 A list is made of the finding of a study with a configuration for each control, which is saved as
 any run is. So it is resumed, spread over workers and shown again as other runs are.
 
-There are lists of three kinds, by what the controls are added to: a small guest, a whole one for
-security modules, and for kernel options a kernel that is built without hardening.
+There are lists of four kinds, by what the controls are added to: a small guest, a whole one for
+security modules, for kernel options a kernel that is built without hardening, and a small guest
+that writes audit records. The last says what settings do to the cost of records, which is no
+setting's own.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal
 
+from auditrules.read import parse
 from hardcost.controls.configuration import Configuration
 from hardcost.controls.control import Control
 from hardcost.errors import InputError, MachineError
@@ -23,6 +26,7 @@ from hardcost.library import run
 from hardcost.library.measurement import Foreseen, Measuring, PlannedRun
 from hardcost.library.run import RunRequest
 from hardcost.measure.monitor import Monitor, Silent
+from hardcost.mechanisms.audit import controls_of
 from hardcost.mechanisms.kconfig import Kernel, KernelOption
 from hardcost.mechanisms.lsm import Lsm
 from hardcost.model.finding.cell import Cell
@@ -54,23 +58,33 @@ _MAIL = workload_of("postfix concurrency=8 mails=50")
 
 _NONE = "none"
 
-ListKind = Literal["settings", "modules", "options"]
-"""What a list is about: boot parameters and sysctls, security modules, or kernel options."""
+ListKind = Literal["settings", "modules", "options", "records"]
+"""What a list is about: settings (boot parameters and sysctls), security modules, kernel options,
+or settings where calls are recorded.
+"""
+
+RECORDED = ("chmod", "rename", "link")
+"""The calls that are recorded where a list is about records."""
+
+_RULE = f"-a always,exit -F arch=b64 -S {','.join(RECORDED)} -F key=recorded"
 
 _AGAINST = {
     "settings": "a small guest of Debian's kernel with its defaults",
     "modules": "a Debian guest without a security module",
     "options": "a small kernel that is built without hardening",
+    "records": "a small guest of Debian's kernel with one audit rule, which matches each call",
 }
 _BASES: dict[ListKind, tuple[Control, ...]] = {
     "settings": (),
     "modules": (Lsm("none"),),
     "options": (Kernel(),),
+    "records": controls_of(parse.read_text(_RULE.encode(), "records")),
 }
 _WORKLOADS: dict[ListKind, tuple[Workload, ...]] = {
     "settings": (*_CALLS, *_PROGRAMS),
     "modules": (*_CALLS, *_PROGRAMS, _MAIL),
     "options": _CALLS,
+    "records": (workload_of(f"syscalls calls={'+'.join(RECORDED)}"),),
 }
 """The workloads of a list, unless others are chosen."""
 
@@ -112,7 +126,8 @@ class PriceListRequest(CheckedRequest):
                     hint=why or meant(name, tuple(known), "controls"),
                 )
         if not self.controls:
-            return tuple(one for one in known.values() if kind_of(one) == self.kind)
+            wanted = "settings" if self.kind == "records" else self.kind
+            return tuple(one for one in known.values() if kind_of(one) == wanted)
         found = tuple(one for name, one in known.items() if name in self.controls)
         other = next((one for one in found if kind_of(one) != kind_of(found[0])), None)
         if other is not None:
@@ -122,6 +137,10 @@ class PriceListRequest(CheckedRequest):
                 hint="they are not added to the same guest; make two lists",
             )
         return found
+
+    def kind_of(self, chosen: Sequence[ListedControl]) -> ListKind:
+        """Return the kind of the list that has these controls."""
+        return self.kind if self.kind == "records" else kind_of(chosen[0])
 
 
 def kind_of(one: ListedControl) -> ListKind:
@@ -144,7 +163,7 @@ def build_list(request: PriceListRequest, monitor: Monitor | None = None) -> Pri
     monitor = monitor or Silent()
     chosen = _as_measured(request, monitor)
     found = run.run(_run_request(request, chosen), monitor)
-    return _list_of(found, chosen)
+    return _list_of(found, chosen, request.kind_of(chosen))
 
 
 def preview_list(request: PriceListRequest, monitor: Monitor | None = None) -> Foreseen:
@@ -158,18 +177,18 @@ def preview_list(request: PriceListRequest, monitor: Monitor | None = None) -> F
 
 
 def _run_request(request: PriceListRequest, chosen: Sequence[ListedControl]) -> RunRequest:
-    how = request.how
+    how, kind = request.how, request.kind_of(chosen)
     return RunRequest(
-        _study(chosen),
+        _study(chosen, kind),
         how=replace(
             how,
             instrument=INSN.name,
-            workloads=how.workloads or _WORKLOADS[kind_of(chosen[0])],
+            workloads=how.workloads or _WORKLOADS[kind],
         ),
     )
 
 
-def _study(controls: Sequence[ListedControl]) -> Study:
+def _study(controls: Sequence[ListedControl], kind: ListKind) -> Study:
     """Return the study that has a configuration for each control, and one without any.
 
     Raises:
@@ -179,7 +198,7 @@ def _study(controls: Sequence[ListedControl]) -> Study:
     if not measured:
         why = "; ".join(one.why for one in controls if one.why is not None)
         raise InputError("nothing of this can be measured", hint=why)
-    base = _BASES[kind_of(controls[0])]
+    base = _BASES[kind]
     return Study(
         name="prices",
         title="the price of each control by itself",
@@ -235,7 +254,7 @@ def _recipe(*options: KernelOption) -> KernelRecipe:
     return KernelRecipe(Kernel.base, each, tolerant=True, patches=())
 
 
-def _list_of(found: StudyFinding, controls: Sequence[ListedControl]) -> PriceList:
+def _list_of(found: StudyFinding, controls: Sequence[ListedControl], kind: ListKind) -> PriceList:
     """Return the list of controls that a finding makes."""
     cells: defaultdict[str, list[Cell]] = defaultdict(list)
     for cell in found.cells:
@@ -259,7 +278,8 @@ def _list_of(found: StudyFinding, controls: Sequence[ListedControl]) -> PriceLis
             unit=cells[_NONE][0].unit,
             units=_units(cells[_NONE]),
             date=datetime.now(UTC).date().isoformat(),
-            against=_AGAINST[kind_of(controls[0])],
+            against=_AGAINST[kind],
+            rule=_RULE if kind == "records" else "",
             trials=len(measured),
             base=_by_metric((one, one.value) for one in cells[_NONE]),
             least=_by_metric(

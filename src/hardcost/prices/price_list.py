@@ -21,6 +21,7 @@ from hardcost.errors import InputError
 from hardcost.model.finding.price import linux_version
 
 _SUFFIX = ".jsonl"
+_RECORDS = "-records"  # the end of the name of a list that is about records
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 _REMEDY = "`hardcost pricelist build` makes a list"
 
@@ -39,7 +40,8 @@ class ListHead(BaseModel):
     `environment` has the kernel's release, QEMU's version, the processor model and the guest's
     release, but not the host, which has no part in exact counts. `unit` is that of the numbers;
     `units` are those of workloads with another. `programs` is the digest of what
-    measures in the guest. `against` says what each control was added to, in words. `base` has what
+    measures in the guest. `against` says what each control was added to, in words; where it was a
+    guest that records calls, `rule` is its audit rule. `base` has what
     each call takes without any control, by workload and metric, `least` the cost that can't be
     distinguished from none. `trials` is how many were made.
     """
@@ -53,6 +55,7 @@ class ListHead(BaseModel):
     units: dict[str, str] = {}
     date: str
     against: str
+    rule: str = ""
     trials: Annotated[int, Field(ge=1)]
     base: ByMetric
     least: ByMetric = {}
@@ -155,14 +158,29 @@ def _parsed(kind: type[_Line], line: bytes, place: str) -> _Line:
 
 @cache
 def shipped_lists() -> tuple[PriceList, ...]:
-    """Return the lists that come with hardcost, those of older kernels first.
+    """Return the lists of prices that come with hardcost, those of older kernels first.
 
     Raises:
         InputError: One is damaged.
     """
+    return _shipped(records=False)
+
+
+@cache
+def lists_of_records() -> tuple[PriceList, ...]:
+    """Return the lists that say what settings do to audit records, of older kernels first.
+
+    Raises:
+        InputError: One is damaged.
+    """
+    return _shipped(records=True)
+
+
+def _shipped(*, records: bool) -> tuple[PriceList, ...]:
     folder = Path(str(resources.files("hardcost.prices"))) / "lists"
-    files = sorted(folder.glob(f"*{_SUFFIX}"), key=lambda file: _version(file.name))
-    return tuple(read(file.read_bytes(), file.name) for file in files)
+    files = (one for one in folder.glob(f"*{_SUFFIX}") if one.stem.endswith(_RECORDS) == records)
+    ordered = sorted(files, key=lambda file: _version(file.name))
+    return tuple(read(file.read_bytes(), file.name) for file in ordered)
 
 
 def _version(name: str) -> list[int | str]:

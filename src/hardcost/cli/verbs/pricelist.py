@@ -24,12 +24,12 @@ class _BuildOptions:
     """The options of `hardcost pricelist build` alone."""
 
     output: Path = _output_option("FILE", "The file of the list, whose name ends in .jsonl.")
-    kind: Literal["settings", "modules", "options"] = option(
+    kind: Literal["settings", "modules", "options", "records"] = option(
         "--kind",
-        type=click.Choice(["settings", "modules", "options"]),
+        type=click.Choice(["settings", "modules", "options", "records"]),
         default="settings",
         help="What is measured if no CONTROL is named: boot parameters and sysctls, security"
-        " modules, or kernel options.",
+        " modules, kernel options, or settings in a guest that writes audit records.",
     )
 
 
