@@ -22,6 +22,7 @@ import sys
 import tarfile
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
