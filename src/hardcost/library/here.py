@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from hardcost.in_force.found import InForce, Survey
 from hardcost.in_force.over_ssh import fetch
 from hardcost.in_force.read import read
 from hardcost.library import profiles
+from hardcost.library.here_policy import HerePolicy, apply_policy
 from hardcost.library.here_prices import Pricing, added_up, lists_near
 from hardcost.library.interrupt import until_done
 from hardcost.mechanisms.audit import AuditRule, controls_of
@@ -49,7 +51,7 @@ class HereRequest(CheckedRequest):
     `root` is the folder of another system, such as a mounted image: what its files would put in
     force. `machine` is the address of another machine, such as `ssh:root@host`. `histogram` says
     how often each call is made (None: an assumed mix). `against` names a profile, of which is said
-    what is not in force.
+    what is not in force. `policy` says what is accepted whatever it costs.
     """
 
     _: KW_ONLY
@@ -57,6 +59,7 @@ class HereRequest(CheckedRequest):
     machine: str | None = None
     histogram: Histogram | None = None
     against: str | None = None
+    policy: HerePolicy | None = None
 
     @property
     def words(self) -> str:
@@ -122,7 +125,7 @@ class Look:
         notes = list(self.survey.notes)
         if release and linux_version(release) != lists[0].version:
             notes.append(f"no list is of Linux {release}: the prices are of {lists[0].kernel}")
-        return HereFinding(
+        found = HereFinding(
             machine=self.files.name,
             words=self.request.words,
             kernel=release,
@@ -140,6 +143,8 @@ class Look:
             unjudged=len(self._wanted) - len(self._judged),
             notes=tuple(notes),
         )
+        policy = self.request.policy
+        return found if policy is None else apply_policy(found, policy, datetime.now(UTC).date())
 
     @cached_property
     def _wanted(self) -> tuple[Control, ...]:

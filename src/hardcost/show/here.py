@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hardcost.model.finding.here import HereFinding, HereItem
-from hardcost.show.here_amounts import LEAST, growth_words, share_words
+from hardcost.show.here_accepted import accepted_lines
+from hardcost.show.here_amounts import LEAST, increase_words, share_words
 from hardcost.units import count, join_in_prose
 
 _SHOWN = 3
@@ -18,6 +19,7 @@ def here_lines(found: HereFinding) -> Iterator[tuple[int, str]]:
     """Yield each line of the answer with its indent."""
     set_here = [one for one in found.items if not one.by_default]
     yield 0, _answer(found, set_here)
+    yield from accepted_lines(found)
     yield from _most_expensive(found, set_here)
     yield from _calls(found)
     yield from _group("No measurable cost", [one for one in set_here if one.share == 0])
@@ -64,13 +66,14 @@ def _most_expensive(found: HereFinding, set_here: Sequence[HereItem]) -> Iterato
         yield 2, f"{fixed}; only removing {removed} saves it"
     for one in costing[:_SHOWN]:
         worst = (
-            f" on average, {growth_words(one.grows)} on {one.most}"
+            f" on average, {increase_words(one.grows)} on {one.most}"
             if one.most and one.grows
             else ""
         )
         yield 2, f"{share_words(one.share or 0.0)}{worst}: {one.name}"
         place = f"set in {one.place}" if one.place is not None else "where it is set is not known"
-        yield 6, f"{place}; {one.known}{f'; {one.note}' if one.note else ''}"
+        known = f"{one.known}{'; accepted' if one.accepted is not None else ''}"
+        yield 6, f"{place}; {known}{f'; {one.note}' if one.note else ''}"
     rest = costing[_SHOWN:]
     if rest:
         named = _first_of([one.name for one in rest], _SHOWN)
@@ -80,7 +83,9 @@ def _most_expensive(found: HereFinding, set_here: Sequence[HereItem]) -> Iterato
 
 
 def _calls(found: HereFinding) -> Iterator[tuple[int, str]]:
-    growing = [f"{one.name} {growth_words(one.share)}" for one in found.calls if one.share > LEAST]
+    growing = [
+        f"{one.name} {increase_words(one.share)}" for one in found.calls if one.share > LEAST
+    ]
     if growing:
         yield 0, f"Calls that get most: {', '.join(growing[:_NAMED])} (null is the cheapest call)."
 

@@ -18,6 +18,6 @@ def share_words(share: float) -> str:
     return f"{share:.0%}" if abs(share) >= _WHOLE else percent(share)
 
 
-def growth_words(share: float) -> str:
+def increase_words(share: float) -> str:
     """Return what a call gets: how many times as much it takes, where that is a lot."""
     return f"{1 + share:.0f} times as many" if share >= _TIMES else f"+{share_words(share)}"

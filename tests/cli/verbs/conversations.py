@@ -73,6 +73,21 @@ title = "Two options"
 kernel = "lean"
 kconfig = ["SLUB_DEBUG_ON=y", "INIT_STACK_ALL_ZERO=y"]
 """
+ACCEPTED = """\
+[[accept]]
+id = "security-module:SELinux, enforcing"
+reason = "asked for by the *policy*"
+[[accept]]
+id = "audit-rule:-w /etc/passwd -p wa -k identity"
+reason = "who has an account is recorded"
+[[accept]]
+id = "boot-parameter:init_on_free=1"
+reason = "for this year"
+until = 2020-12-31
+[[accept]]
+id = "sysctl:kernel.kptr_restrict=1"
+reason = "no file sets it so"
+"""
 FAULTY = """\
 -a always,exit -F arch=b64 -S open -k opened
 -a always,exit -F arch=b64 -S open -k opened
@@ -180,6 +195,7 @@ FILES = {
     "root/etc/default/grub": 'GRUB_CMDLINE_LINUX="quiet init_on_free=1"\n',
     "root/etc/selinux/config": "SELINUX=enforcing\n",
     "root/etc/fstab": "/dev/b /tmp ext4 noexec 0 0\n",
+    "accepted.toml": ACCEPTED,
 }
 ON = "--machine fake --jobs 1"
 CALLS = f"{ON} --workload 'syscalls calls=null+chmod'"
@@ -434,6 +450,9 @@ CONVERSATIONS = {
         "here --root root --format prometheus",
         "here --root root --against 99-x.conf --histogram counts.json",
         "here --root root -o this.toml --fail-above 1%",
+        "here --root root --policy accepted.toml --fail-above 28%",
+        "here --root root --policy accepted.toml --fail-above 5% --format markdown",
+        "here --root root --policy study.toml",
         "here --root root -o nosuch/this.toml",
         "here --root nosuch",
         "here --root root --fail-above much",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from auditrules.cli.options import format_option, mix_option, option, takes
+from auditrules.cli.options import EXISTING_FILE, format_option, mix_option, option, takes
 from auditrules.cli.verb import Verb
 
 
@@ -37,10 +37,18 @@ class _Options:
         type=click.Path(path_type=Path),
         help="Write what was set as a profile, for `bill`, `advise`, `gate` and `export`.",
     )
+    policy: Path | None = option(
+        "--policy",
+        metavar="FILE",
+        type=EXISTING_FILE,
+        help="A file of TOML with what is accepted whatever it costs: tables [[accept]], each with"
+        " an item's id, a reason, and perhaps a last day, until.",
+    )
     fail_above: str | None = option(
         "--fail-above",
         metavar="PERCENT",
-        help="Exit with status 1 if the hardening adds more than this to a call of the mix.",
+        help="Exit with status 1 if the hardening adds more than this to a call of the mix; what"
+        " --policy accepts is left out.",
     )
     format: str = format_option(("text", "json", "markdown", "prometheus"))
 
@@ -64,6 +72,7 @@ def here(machine: str | None, own: _Options) -> None:
                hardcost here ssh:root@host
                hardcost here --against audit-samples
                hardcost here --root /mnt/image --fail-above 5%
+               hardcost here --policy accepted.toml --fail-above 5%
                hardcost here --format prometheus
                hardcost here -o this.toml && hardcost bill this.toml
     """
@@ -71,6 +80,7 @@ def here(machine: str | None, own: _Options) -> None:
     from auditrules.library.histogram import histogram
     from hardcost.cli.console import console
     from hardcost.library.here import HereRequest, Look
+    from hardcost.library.here_policy import here_policy
     from hardcost.library.percentages import fraction
     from hardcost.profiles import toml_text
     from hardcost.show.exports import in_force
@@ -82,7 +92,10 @@ def here(machine: str | None, own: _Options) -> None:
     if own.output is not None:
         check_put(own.output, "-o")
     mix = None if own.histogram is None else histogram(own.histogram)
-    request = HereRequest(root=own.root, machine=machine, histogram=mix, against=own.against)
+    policy = None if own.policy is None else here_policy(own.policy)
+    request = HereRequest(
+        root=own.root, machine=machine, histogram=mix, against=own.against, policy=policy
+    )
     look = Look(request)
     if own.output is not None:
         put(own.output, toml_text.text(look.profile).encode())
@@ -97,6 +110,12 @@ def here(machine: str | None, own: _Options) -> None:
         for indent, line in here_lines(found):
             console.print_wrapped(line, indent)
         sys.stdout.flush()  # before any note that follows on stderr
-    if limit is not None and found.share > limit:
-        console.note(f"{found.share:.1%} is more than {own.fail_above}")
+    if limit is None:
+        return
+    rest = found.share if found.not_accepted is None else found.not_accepted
+    whole = "" if rest == found.share else f" is not accepted, of {found.share:.1%} in all, and"
+    if rest > limit:
+        console.note(f"{rest:.1%}{whole} is more than {own.fail_above}")
         raise click.exceptions.Exit(1)
+    if found.share > limit:
+        console.note(f"{rest:.1%}{whole} is not more than {own.fail_above}")
