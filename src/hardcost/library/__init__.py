@@ -11,7 +11,7 @@ booted. Each default of a call is in its request; where a field is None, what de
 - `price.py`: what single controls cost, from lists, or predicted (`price_rule.py`);
   `pricelist.py`: builds a list; `price_overview.py`: all prices, for pages
 - `here.py`: what the hardening in force on a machine costs (`here_prices.py`),
-  and what of it a policy accepts (`here_policy.py`)
+  and what of it a policy accepts (`here_policy.py`); `compare_here.py`: two such answers
 - `percentages.py`: reads budgets and limits such as `open<=5%`
 - `precision.py`: how long `--precision` may take, and where it is refused
 - `choices.py`: measures what `advise` asks

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from hardcost.model.finding.here import HereFinding, HereItem
-from hardcost.show.exports.markdown import code, escape_text, table
+from hardcost.show.exports.markdown import code, escape_text, list_below, table
 from hardcost.show.text import percent
 from hardcost.units import visible
 
@@ -30,13 +30,7 @@ def markdown_text(found: HereFinding) -> str:
         rows = [(*_cells(one), escape_text(one.accepted or "")) for one in set_here]
     title = f"# Hardening of {escape_text(found.machine)}"
     text = f"{title}\n\n{said}\n\n{table(header, rows, right=[1])}\n"
-    return text + _list("Not checked", found.unseen) + _list("Also", found.notes)
-
-
-def _list(title: str, lines: Sequence[str]) -> str:
-    if not lines:
-        return ""
-    return f"\n{title}:\n\n" + "".join(f"- {escape_text(it)}\n" for it in lines)
+    return text + list_below("Not checked", found.unseen) + list_below("Also", found.notes)
 
 
 def _cells(one: HereItem) -> tuple[str, ...]:
