@@ -64,7 +64,7 @@ def test_what_is_accepted_is_counted_and_marked(found: HereFinding) -> None:
 def test_without_an_entry_all_is_not_accepted(found: HereFinding) -> None:
     after = apply_policy(found, HerePolicy(()), TODAY)
     assert after.not_accepted == found.share
-    assert "None of it is accepted." in text(after)
+    assert "Nothing that adds to this is accepted." in text(after)
 
 
 def test_a_day_is_the_last_one(found: HereFinding) -> None:

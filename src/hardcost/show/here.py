@@ -18,7 +18,7 @@ _RULE = "audit rule"
 def here_lines(found: HereFinding) -> Iterator[tuple[int, str]]:
     """Yield each line of the answer with its indent."""
     set_here = [one for one in found.items if not one.by_default]
-    yield 0, _answer(found, set_here)
+    yield 0, answer_sentence(found, set_here)
     yield from accepted_lines(found)
     yield from _most_expensive(found, set_here)
     yield from _calls(found)
@@ -30,11 +30,12 @@ def here_lines(found: HereFinding) -> Iterator[tuple[int, str]]:
     yield from _against(found)
     yield from _lines("Not checked", found.unseen)
     yield from _lines("Also", found.notes)
-    yield 0, _how_known(found)
+    yield 0, sources_sentence(found)
     yield 0, _next(found, set_here)
 
 
-def _answer(found: HereFinding, set_here: Sequence[HereItem]) -> str:
+def answer_sentence(found: HereFinding, set_here: Sequence[HereItem]) -> str:
+    """Return the sentence with the sum; `set_here` are the items that are no defaults."""
     kernel = f" (Linux {found.kernel})" if found.kernel else ""
     if not set_here:
         return f"Nothing that hardens was set on {found.machine}{kernel}, as far as it was checked."
@@ -153,7 +154,8 @@ def _lines(title: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         yield from ((2, one) for one in lines)
 
 
-def _how_known(found: HereFinding) -> str:
+def sources_sentence(found: HereFinding) -> str:
+    """Return where the figures are from, and what is not in them."""
     return (
         f"How this is known: each setting was measured alone, in a guest with Linux"
         f" {found.priced_on}; what audit rules cost is predicted for Debian's Linux 6.1. Costs are"

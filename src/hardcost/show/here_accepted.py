@@ -12,20 +12,28 @@ def accepted_lines(found: HereFinding) -> Iterator[tuple[int, str]]:
     """Yield the share that is not accepted, and each item that is with its reason."""
     if found.not_accepted is None:
         return
-    rest, accepted = found.not_accepted, found.share - found.not_accepted
-    if accepted:
-        yield 0, f"Of this {share_words(accepted)} is accepted, and {share_words(rest)} is not."
+    yield 0, accepted_sentence(found)
     items = [one for one in found.items if one.accepted is not None]
     if not items:
-        yield 0, "None of it is accepted."
         return
     yield 0, f"Accepted ({len(items)}):"
-    yield from ((2, f"{accepted_amount(one)}: {one.name}: {one.accepted}") for one in items)
+    yield from ((2, f"{_amount(one)}: {one.name}: {one.accepted}") for one in items)
     if (found.first_rule or found.records) and any(one.kind == "audit rule" for one in items):
         yield 2, _together(found)
 
 
-def accepted_amount(one: HereItem) -> str:
+def accepted_sentence(found: HereFinding) -> str:
+    """Return how much of the sum is accepted; "" without a policy."""
+    if found.not_accepted is None:
+        return ""
+    rest = share_words(found.not_accepted)
+    accepted = found.share - found.not_accepted
+    if not accepted:
+        return "Nothing that adds to this is accepted."
+    return f"Of this {share_words(accepted)} is accepted, and {rest} is not."
+
+
+def _amount(one: HereItem) -> str:
     """Return what an item adds, or why that is no number."""
     if one.by_default:
         return "not counted"

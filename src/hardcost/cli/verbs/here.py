@@ -50,7 +50,7 @@ class _Options:
         help="Exit with status 1 if the hardening adds more than this to a call of the mix; what"
         " --policy accepts is left out.",
     )
-    format: str = format_option(("text", "json", "markdown", "prometheus"))
+    format: str = format_option(("text", "json", "markdown", "prometheus", "html"))
 
 
 @click.command(cls=Verb)
@@ -74,8 +74,10 @@ def here(machine: str | None, own: _Options) -> None:
                hardcost here --root /mnt/image --fail-above 5%
                hardcost here --policy accepted.toml --fail-above 5%
                hardcost here --format prometheus
+               hardcost here --format html > here.html
                hardcost here -o this.toml && hardcost bill this.toml
     """
+    from auditrules.cli.results import print_bytes
     from auditrules.library.files import check_put, put
     from auditrules.library.histogram import histogram
     from hardcost.cli.console import console
@@ -86,6 +88,7 @@ def here(machine: str | None, own: _Options) -> None:
     from hardcost.show.exports import in_force
     from hardcost.show.here import here_lines
     from hardcost.show.json import to_json
+    from hardcost.show.site.hardening import hardening_page
     from hardcost.units import count
 
     limit = None if own.fail_above is None else fraction("fail_above", own.fail_above)
@@ -103,6 +106,8 @@ def here(machine: str | None, own: _Options) -> None:
     found = look.finding
     if own.format == "json":
         click.echo(to_json(found))
+    elif own.format == "html":
+        print_bytes(hardening_page(found).encode())
     elif own.format != "text":
         form = in_force.markdown_text if own.format == "markdown" else in_force.prometheus_text
         click.echo(form(found), nl=False)
