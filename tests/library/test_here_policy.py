@@ -74,9 +74,18 @@ def test_a_day_is_the_last_one(found: HereFinding) -> None:
     assert late.notes[-1] == f"p.toml:1: accepted until 2026-06-29, and not any more: {SELINUX}"
 
 
-def test_an_id_that_nothing_has_is_named(found: HereFinding) -> None:
-    after = apply_policy(found, policy("sysctl:kernel.kptr_restrict=3"), TODAY)
-    assert after.notes[-1].endswith("the id sysctl:kernel.kptr_restrict=3")
+@pytest.mark.parametrize(
+    ("wanted", "hint"),
+    [
+        ("sysctl:kernel.sysrq=0", ""),
+        ("sysctl:kernel.kptr_restrict=3", f"; this is here: {FREE}"),
+        ("kernel.kptr_restrict=2", f"; this is here: {FREE}"),
+        ("audit-rule:-a always,exit -F arch=b32 -S chmod", ""),
+    ],
+)
+def test_an_id_that_nothing_has_is_named(found: HereFinding, wanted: str, hint: str) -> None:
+    after = apply_policy(found, policy(wanted), TODAY)
+    assert after.notes[-1].endswith(f" the id {wanted}{hint}")
 
 
 def test_what_rules_add_together_is_accepted_with_the_last_of_them(found: HereFinding) -> None:

@@ -134,4 +134,16 @@ def _remarks(
         if one.id not in valid:
             yield f"{one.place}: accepted until {one.until}, and not any more: {one.id}"
         if one.id not in known:
-            yield f"{one.place}: nothing that was found here has the id {one.id}"
+            nearest = _nearest(one.id, items)
+            hint = "" if nearest is None else f"; this is here: {nearest}"
+            yield f"{one.place}: nothing that was found here has the id {one.id}{hint}"
+
+
+def _nearest(wanted: str, items: tuple[HereItem, ...]) -> str | None:
+    """Return the id of an item of that name, or of that setting with another value."""
+    key, equals, _ = wanted.partition("=")
+    for one in items:
+        is_setting = equals and one.kind != AuditRule.noun
+        if one.name == wanted or (is_setting and one.id.partition("=")[0] == key):
+            return one.id
+    return None

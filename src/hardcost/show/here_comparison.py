@@ -32,37 +32,41 @@ def comparison_lines(found: HereComparison) -> Iterator[tuple[int, str]]:
     was, now = found.before.not_accepted, found.after.not_accepted
     if was is not None and now is not None:
         yield 0, f"Not accepted: {_from_to(was, now)}."
+    yield from _listed("Checked now only, so perhaps there before", found.unseen_before)
+    yield from _listed("Checked before only, so perhaps still there", found.unseen_after)
     changes = [f"{_from_to(one.before, one.after)}: {one.name}" for one in costs_of_rules(found)]
     changes += map(_changed, found.repriced)
     groups = (
-        *_groups("Added", found.added),
-        *_groups("Removed", found.removed),
-        ("Changed in cost", changes),
-        (f"Counted no more, since {_ANYWAY}", [*map(_changed, found.became_default)]),
-        ("Counted now, since it is no default any more", [*map(_changed, found.no_longer_default)]),
+        *_items("Added", found.added),
+        *_items("Removed", found.removed),
+        _counted("Changed in cost", changes),
+        _counted(f"Counted no more, since {_ANYWAY}", map(_changed, found.became_default)),
+        _counted(
+            "Counted now, since it is no default any more", map(_changed, found.no_longer_default)
+        ),
+        *_defaults("Added", found.added),
+        *_defaults("Removed", found.removed),
     )
     if not any(lines for _, lines in groups):
         yield 0, "Nothing was added or removed, and no cost changed."
     for title, lines in groups:
-        yield from _listed(f"{title} ({len(lines)})", lines)
-    yield from _listed("Checked now only, so perhaps there before", found.unseen_before)
-    yield from _listed("Checked before only, so perhaps still there", found.unseen_after)
+        yield from _listed(title, lines)
     yield from _listed("Also", found.notes)
 
 
 def sums(found: HereComparison) -> str:
     """Return the sentence with both sums."""
     before, after = found.before, found.after
-    was, now = share_words(before.share), share_words(after.share)
+    was, now = _more(before.share), _more(after.share)
     if before.machine == after.machine:
         said = (
-            f"the hardening of {after.machine} made its system calls execute {was} more"
-            f" instructions (not time), and makes them execute {now} more"
+            f"the hardening of {after.machine} made its system calls execute {was}"
+            f" instructions (not time), and makes them execute {now}"
         )
     else:
         said = (
-            f"hardening makes system calls execute {was} more instructions (not time) on"
-            f" {before.machine}, and {now} more on {after.machine}"
+            f"hardening makes system calls execute {was} instructions (not time) on"
+            f" {before.machine}, and {now} on {after.machine}"
         )
     if found.incomparable:
         return f"Estimate: {said}."
@@ -84,6 +88,10 @@ def share_or_unknown(share: float | None) -> str:
     return _UNKNOWN if share is None else share_words(share)
 
 
+def _more(share: float) -> str:
+    return f"{share_words(share)} more" if share else "no more"
+
+
 def _points(difference: float) -> str:
     """Return by how much a share of what a call takes grew."""
     points = 100 * difference
@@ -92,12 +100,23 @@ def _points(difference: float) -> str:
     return f"{abs(points):.1f} percentage points {'more' if points > 0 else 'less'}"
 
 
-def _groups(title: str, items: Sequence[HereItem]) -> Iterator[tuple[str, list[str]]]:
+def _items(title: str, items: Sequence[HereItem]) -> Iterator[tuple[str, list[str]]]:
+    """Yield what is in a sum, and what would be if its price were known, with titles."""
     counted = [one for one in items if not one.by_default]
-    yield title, [_item(one) for one in counted if one.share is not None]
-    yield f"{title}, without a price", [_item(one) for one in counted if one.share is None]
-    defaults = [_item(one) for one in items if one.by_default]
-    yield f"{title}, and not counted, since {_ANYWAY}", defaults
+    yield _counted(title, [_item(one) for one in counted if one.share is not None])
+    unpriced = [_item(one) for one in counted if one.share is None]
+    yield _counted(f"{title}, without a price", unpriced)
+
+
+def _counted(title: str, lines: Iterable[str]) -> tuple[str, list[str]]:
+    found = list(lines)
+    return f"{title} ({len(found)})", found
+
+
+def _defaults(title: str, items: Sequence[HereItem]) -> Iterator[tuple[str, list[str]]]:
+    names = [one.name for one in items if one.by_default]
+    if names:
+        yield f"{title}, but in no sum, since {_ANYWAY} ({len(names)})", ["; ".join(names)]
 
 
 def _item(one: HereItem) -> str:

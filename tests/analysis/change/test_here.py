@@ -116,7 +116,8 @@ def test_what_one_could_not_look_at_is_said() -> None:
     blind = answer(unseen=("audit rules: only root may read them", "both"))
     found = compare_answers(blind, answer(item("r", 0.1), unseen=("both",)))
     assert found.unseen_before == ("audit rules: only root may read them",)
-    assert "Checked now only, so perhaps there before:" in text(found)
+    said = text(found)
+    assert said.index("Checked now only, so perhaps there before:") < said.index("Added")
     assert "audit rules" in comparison_markdown(found)
 
 

@@ -19,13 +19,13 @@ def comparison_markdown(found: HereComparison) -> str:
     if found.incomparable:
         text += f"\n**The figures don't compare:** {escape_text('; '.join(found.incomparable))}.\n"
     text += f"\n{escape_text(sums(found))}\n"
+    text += list_below("Checked now only, so perhaps there before", found.unseen_before)
+    text += list_below("Checked before only, so perhaps still there", found.unseen_after)
     rows = list(_rows(found))
     if rows:
         text += f"\n{table(_HEADER, rows, right=[2, 3])}\n"
     else:
         text += "\nNothing was added or removed, and no cost changed.\n"
-    text += list_below("Checked now only, so perhaps there before", found.unseen_before)
-    text += list_below("Checked before only, so perhaps still there", found.unseen_after)
     return text + list_below("Also", found.notes)
 
 
