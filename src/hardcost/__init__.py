@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from hardcost.library.advise import AdviseRequest, advise
     from hardcost.library.bill import BillRequest, bill
     from hardcost.library.compare import CompareRequest, compare
+    from hardcost.library.compare_here import CompareHereRequest, compare_here
     from hardcost.library.gate import GateRequest, gate
     from hardcost.library.here import HereRequest, here
+    from hardcost.library.here_policy import here_policy
     from hardcost.library.hotspots import HotspotsRequest, hotspots
     from hardcost.library.measurement import Measuring, workloads_of
     from hardcost.library.percentages import budget, limits
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from hardcost.model.finding.choice import Advised
     from hardcost.model.finding.comparison import Comparison
     from hardcost.model.finding.here import HereFinding
+    from hardcost.model.finding.here_comparison import HereComparison
     from hardcost.model.finding.price import ControlPrices
     from hardcost.model.finding.study import StudyFinding
     from hardcost.model.finding.trace import Traces
@@ -58,12 +61,14 @@ __all__ = [
     "Bills",
     "Budget",
     "Calls",
+    "CompareHereRequest",
     "CompareRequest",
     "Comparison",
     "ControlPrices",
     "Gate",
     "GateRequest",
     "HardcostError",
+    "HereComparison",
     "HereFinding",
     "HereRequest",
     "HotspotsRequest",
@@ -82,8 +87,10 @@ __all__ = [
     "bill",
     "budget",
     "compare",
+    "compare_here",
     "gate",
     "here",
+    "here_policy",
     "histogram",
     "hotspots",
     "lab_at",
@@ -103,6 +110,7 @@ _HOMES = {
     "model.finding.change": ("Gate",),
     "model.finding.choice": ("Advised",),
     "model.finding.here": ("HereFinding",),
+    "model.finding.here_comparison": ("HereComparison",),
     "model.finding.price": ("ControlPrices",),
     "model.finding.study": ("StudyFinding",),
     "model.finding.trace": ("Traces",),
@@ -110,8 +118,10 @@ _HOMES = {
     "library.advise": ("AdviseRequest", "advise"),
     "library.bill": ("BillRequest", "bill"),
     "library.compare": ("CompareRequest", "compare"),
+    "library.compare_here": ("CompareHereRequest", "compare_here"),
     "library.gate": ("GateRequest", "gate"),
     "library.here": ("HereRequest", "here"),
+    "library.here_policy": ("here_policy",),
     "library.hotspots": ("HotspotsRequest", "hotspots"),
     "library.measurement": ("Measuring", "workloads_of"),
     "analysis.bill.budget": ("Budget",),

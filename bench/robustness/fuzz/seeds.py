@@ -303,6 +303,28 @@ def histograms() -> Sequence[bytes]:
     ]
 
 
+def looks() -> Sequence[bytes]:
+    """Return answers of `hardcost here`: of a machine with something of each kind, and of none."""
+    items = (
+        {"kind": "sysctl", "name": "a=1", "place": "/etc/a:1", "share": 0.1, "known": "measured"},
+        {"kind": "audit rule", "name": "-w /x", "share": None, "why": "refused", "accepted": "r"},
+        {"kind": "kernel option", "name": "B=y", "by_default": True, "share": 0.0, "note": "n"},
+    )
+    empty = {"version": 1, "kind": "here", "machine": "m", "words": "", "kernel": "6.1"}
+    empty |= {"priced_on": "6.1", "mix": "assumed", "assumed": True, "share": 0.1, "calls": []}
+    whole = {"first_rule": 0.1, "records": 0.1, "unseen": ["u"], "notes": ["n"]}
+    named = [{"id": f"{one['kind']}:{one['name']}", **one} for one in items]
+    calls = [{"name": "open", "cost": 1.0, "share": 0.1}]
+    found = [{**empty, **whole, "calls": calls, "items": named}, {**empty, "items": []}]
+    return [json.dumps(one).encode() for one in found]
+
+
+def policies() -> Sequence[bytes]:
+    """Return what of a machine's hardening is accepted."""
+    one = b'[[accept]]\nid = "sysctl:a=1"\nreason = "r"\nuntil = 2027-01-31\n'
+    return [one, one + b'[[accept]]\nid = "audit rule:-w /x"\nreason = "s"\n']
+
+
 def disks() -> Sequence[bytes]:
     """Return the beginnings of disks: MBR with an extended partition, and GPT."""
     mbr = bytearray(8192)

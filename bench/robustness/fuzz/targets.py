@@ -9,7 +9,8 @@ import json
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,14 @@ from auditrules.model.fault import RulesError
 from bench.robustness import fuzz_rules
 from bench.robustness.fuzz import mutate, seeds
 from bench.robustness.fuzz.campaign import Target
+from hardcost.analysis.change.here import compare_answers
 from hardcost.analysis.finding_text import finding_from_text
+from hardcost.analysis.results_file import here_answer_of
 from hardcost.controls.configuration import Configuration
 from hardcost.decompress import DamagedError
 from hardcost.errors import HardcostError, InputError, MachineError, StoreError
 from hardcost.instruments.names import instrument_named
+from hardcost.library.here_policy import apply_policy, here_policy
 from hardcost.machines.vm import vmlinux
 from hardcost.machines.vm.content import modules
 from hardcost.measure.execute import execute
@@ -40,6 +44,10 @@ from hardcost.profiles import audit_rules, catalogue
 from hardcost.profiles.importers import khc
 from hardcost.profiles.importers.scap import settings
 from hardcost.protocol import answer_lines
+from hardcost.show.exports.here_comparison import comparison_markdown
+from hardcost.show.here import here_lines
+from hardcost.show.here_comparison import comparison_lines
+from hardcost.show.json import to_json
 from hardcost.store.store import Store
 from hardcost.study import read
 from hardcost.supply.images import partitions
@@ -338,6 +346,8 @@ def _listed() -> Sequence[Target]:
         Target("patch", seeds.patches, (*_plain, mutate.lines), _patch, _bad),
         Target("config", seeds.configurations, _plain, _configuration, _bad),
         Target("histogram", seeds.histograms, (*_plain, *_json), _histogram, _faulty),
+        Target("answer", seeds.looks, _json, _compared, _bad),
+        Target("policy", seeds.policies, _toml, _policy, _bad),
         Target("event", lambda: events, _plain, _event, _faulty),
         Target("workload", lambda: workloads, _plain, _workload, _bad),
         Target("paths", lambda: paths, _plain, _paths, _faulty),
@@ -357,6 +367,27 @@ def _patch(data: bytes) -> None:
 
 def _histogram(data: bytes) -> None:
     histogram.read(data, "counts")
+
+
+def _compared(data: bytes) -> None:
+    found = here_answer_of(_file(data, "x.json"))
+    both = compare_answers(found, here_answer_of(_file(seeds.looks()[0], "y.json")))
+    _shown(comparison_lines(both))
+    comparison_markdown(both)
+    to_json(both)
+
+
+def _shown(lines: Iterable[tuple[int, str]]) -> None:
+    for _, line in lines:
+        visible(line)
+
+
+def _policy(data: bytes) -> None:
+    policy = here_policy(_file(data, "x.toml"))
+    found = apply_policy(
+        here_answer_of(_file(seeds.looks()[0], "y.json")), policy, datetime.now(UTC).date()
+    )
+    _shown(here_lines(found))
 
 
 def _by_lines(inner: mutate.Mutator) -> mutate.Mutator:

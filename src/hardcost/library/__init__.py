@@ -10,8 +10,9 @@ booted. Each default of a call is in its request; where a field is None, what de
 - `profiles.py`: finds the profiles that are named, and checks their controls
 - `price.py`: what single controls cost, from lists, or predicted (`price_rule.py`);
   `pricelist.py`: builds a list; `price_overview.py`: all prices, for pages
-- `here.py`: what the hardening in force on a machine costs (`here_prices.py`); `here_fit.py`
-  measures it on the machine's own kernel
+- `here.py`: what the hardening in force on a machine costs (`here_prices.py`), measured on the
+  machine's own kernel (`here_fit.py`), and what of it a policy accepts (`here_policy.py`);
+  `compare_here.py`: two such answers
 - `percentages.py`: reads budgets and limits such as `open<=5%`
 - `precision.py`: how long `--precision` may take, and where it is refused
 - `choices.py`: measures what `advise` asks

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from hardcost.in_force.found import InForce, Survey
 from hardcost.in_force.over_ssh import fetch
 from hardcost.in_force.read import read
 from hardcost.library import profiles
+from hardcost.library.here_policy import HerePolicy, apply_policy
 from hardcost.library.here_prices import Pricing, RulePrices, added_up, lists_near
 from hardcost.library.interrupt import until_done
 from hardcost.measure.monitor import Monitor, Silent
@@ -60,7 +62,7 @@ class HereRequest(CheckedRequest):
     for `sample` seconds, or those of the process `strace`, which that slows. With `cheaper`, rules
     are looked for that record the same and cost less. With `fit`, all is measured on the
     machine's own kernel, in guests. `against` names a profile, of which is said what is not in
-    force.
+    force. `policy` says what is accepted whatever it costs.
     """
 
     _: KW_ONLY
@@ -72,6 +74,7 @@ class HereRequest(CheckedRequest):
     cheaper: bool = False
     fit: bool = False
     against: str | None = None
+    policy: HerePolicy | None = None
 
     @property
     def counting(self) -> Sample | None:
@@ -195,7 +198,7 @@ class Look:
         notes = [*self.survey.notes, *_remarks(counted)]
         if release and linux_version(release) != lists[0].version:
             notes.append(f"no list is of Linux {release}: the prices are of {lists[0].kernel}")
-        return HereFinding(
+        found = HereFinding(
             machine=self.files.name,
             words=self.request.words,
             kernel=release,
@@ -216,6 +219,8 @@ class Look:
             unjudged=len(self._wanted) - len(self._judged),
             notes=tuple(notes),
         )
+        policy = self.request.policy
+        return found if policy is None else apply_policy(found, policy, datetime.now(UTC).date())
 
     @property
     def _mix(self) -> tuple[Histogram, MixBy, str]:
@@ -227,8 +232,8 @@ class Look:
             return request.histogram, "file", _OWN
         seconds = f"{found.by} for {request.counting.seconds} s" if request.counting else found.by
         if found.by == "proc":
-            said = "reads, writes and new processes were counted in /proc"
-            return found.mix, "proc", f"a mix of calls whose {said}, and the rest is assumed"
+            part = f"{found.calls:,} reads, writes and new processes counted by /proc"
+            return found.mix, "proc", f"its own calls, as far as {part}, and an assumed rest"
         whose = "its" if request.strace is None else f"process {request.strace}'s"
         number = f"{found.calls:,} counted by {seconds}"
         return found.mix, found.by, f"{whose} own calls ({number})"

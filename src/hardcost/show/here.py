@@ -6,21 +6,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hardcost.model.finding.here import HereFinding, HereItem
-from hardcost.show.text import percent
+from hardcost.show.here_accepted import accepted_lines
+from hardcost.show.here_amounts import LEAST, increase_words, share_words
 from hardcost.units import count, join_in_prose
 
 _SHOWN = 3
 _NAMED = 8  # of what is listed by name alone
-_LEAST = 0.0005  # a share below it is shown as less
-_WHOLE = 0.1  # a share from which on a decimal says nothing
-_TIMES = 2.0  # a share from which on a factor is easier to grasp
 _RULE = "audit rule"
 
 
 def here_lines(found: HereFinding) -> Iterator[tuple[int, str]]:
     """Yield each line of the answer with its indent."""
     set_here = [one for one in found.items if not one.by_default]
-    yield 0, _answer(found, set_here)
+    yield 0, answer_sentence(found, set_here)
+    yield from accepted_lines(found)
     yield from _most_expensive(found, set_here)
     yield from _calls(found)
     yield from _cheaper(found)
@@ -32,11 +31,12 @@ def here_lines(found: HereFinding) -> Iterator[tuple[int, str]]:
     yield from _against(found)
     yield from _lines("Not checked", found.unseen)
     yield from _lines("Also", found.notes)
-    yield 0, _how_known(found)
+    yield 0, sources_sentence(found)
     yield 0, _next(found, set_here)
 
 
-def _answer(found: HereFinding, set_here: Sequence[HereItem]) -> str:
+def answer_sentence(found: HereFinding, set_here: Sequence[HereItem]) -> str:
+    """Return the sentence with the sum; `set_here` are the items that are no defaults."""
     kernel = f" (Linux {found.kernel})" if found.kernel else ""
     if not set_here:
         return f"Nothing that hardens was set on {found.machine}{kernel}, as far as it was checked."
@@ -48,21 +48,10 @@ def _answer(found: HereFinding, set_here: Sequence[HereItem]) -> str:
     if found.share == 0:
         more = f"{verb} its system calls execute no more instructions"
     else:
-        more = f"{verb} its system calls execute {_share(found.share)} more instructions (not time)"
+        amount = share_words(found.share)
+        more = f"{verb} its system calls execute {amount} more instructions (not time)"
     whose = f"the {join_in_prose(parts)} that {hardens} {found.machine}{kernel}"
     return f"Estimate: {whose} {more}, averaged over {found.mix}."
-
-
-def _share(share: float) -> str:
-    """Return a share as a reader takes it in."""
-    if 0 < share < _LEAST:
-        return f"less than {percent(_LEAST)}"
-    return f"{share:.0%}" if abs(share) >= _WHOLE else percent(share)
-
-
-def _growth(share: float) -> str:
-    """Return what a call gets: how many times as much it takes, where that is a lot."""
-    return f"{1 + share:.0f} times as many" if share >= _TIMES else f"+{_share(share)}"
 
 
 def _most_expensive(found: HereFinding, set_here: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
@@ -74,23 +63,31 @@ def _most_expensive(found: HereFinding, set_here: Sequence[HereItem]) -> Iterato
     if found.first_rule:
         number = sum(one.kind == _RULE for one in set_here)
         removed = f"all {number} audit rules" if number > 1 else "the audit rule"
-        fixed = f"{_share(found.first_rule)}: the fixed cost of having audit rules for system calls"
+        amount = share_words(found.first_rule)
+        fixed = f"{amount}: the fixed cost of having audit rules for system calls"
         yield 2, f"{fixed}; only removing {removed} saves it"
     for one in costing[:_SHOWN]:
-        worst = f" on average, {_growth(one.grows)} on {one.most}" if one.most and one.grows else ""
-        yield 2, f"{_share(one.share or 0.0)}{worst}: {one.name}"
+        worst = (
+            f" on average, {increase_words(one.grows)} on {one.most}"
+            if one.most and one.grows
+            else ""
+        )
+        yield 2, f"{share_words(one.share or 0.0)}{worst}: {one.name}"
         place = f"set in {one.place}" if one.place is not None else "where it is set is not known"
-        yield 6, f"{place}; {one.known}{f'; {one.note}' if one.note else ''}"
+        known = f"{one.known}{'; accepted' if one.accepted is not None else ''}"
+        yield 6, f"{place}; {known}{f'; {one.note}' if one.note else ''}"
     rest = costing[_SHOWN:]
     if rest:
         named = _first_of([one.name for one in rest], _SHOWN)
-        yield 2, f"{_share(sum(one.share or 0.0 for one in rest))}: all others: {named}"
+        yield 2, f"{share_words(sum(one.share or 0.0 for one in rest))}: all others: {named}"
     if found.records:
-        yield 2, f"{_share(found.records)}: writing log records where an audit rule matches"
+        yield 2, f"{share_words(found.records)}: writing log records where an audit rule matches"
 
 
 def _calls(found: HereFinding) -> Iterator[tuple[int, str]]:
-    growing = [f"{one.name} {_growth(one.share)}" for one in found.calls if one.share > _LEAST]
+    growing = [
+        f"{one.name} {increase_words(one.share)}" for one in found.calls if one.share > LEAST
+    ]
     if growing:
         yield 0, f"Calls that get most: {', '.join(growing[:_NAMED])} (null is the cheapest call)."
 
@@ -99,7 +96,8 @@ def _cheaper(found: HereFinding) -> Iterator[tuple[int, str]]:
     if found.cheaper is None:
         return
     one = found.cheaper
-    yield 0, f"With cheaper audit rules: {_share(one.share)} instead of {_share(found.share)}."
+    instead = f"{share_words(one.share)} instead of {share_words(found.share)}"
+    yield 0, f"With cheaper audit rules: {instead}."
     proved = (
         f"proved to record the same under the same keys, under {len(one.assumptions)} assumptions"
     )
@@ -130,7 +128,7 @@ def _defaults(items: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
 def _not_counted(why: str, items: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
     if not items:
         return
-    costing = [f"{one.name} ({_share(one.share or 0.0)})" for one in items if one.share]
+    costing = [f"{one.name} ({share_words(one.share or 0.0)})" for one in items if one.share]
     free = [one.name for one in items if not one.share]
     yield 0, f"Not counted, since {why} ({len(items)}):"
     yield 2, _first_of([*costing, *free], _NAMED)
@@ -171,7 +169,8 @@ def _lines(title: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         yield from ((2, one) for one in lines)
 
 
-def _how_known(found: HereFinding) -> str:
+def sources_sentence(found: HereFinding) -> str:
+    """Return where the figures are from, and what is not in them."""
     part = (
         f"the calls with prices stand for {found.covered:.0%} of the mix, and the rest is left out"
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+
 RULES = """\
 -w /etc/passwd -p wa -k identity
 -a always,exit -F arch=b64 -S open -F success=0 -k denied
@@ -72,6 +75,62 @@ KERNELS = """\
 title = "Two options"
 kernel = "lean"
 kconfig = ["SLUB_DEBUG_ON=y", "INIT_STACK_ALL_ZERO=y"]
+"""
+BOOT = {
+    "id": "boot-parameter:init_on_free=1",
+    "kind": "boot parameter",
+    "name": "init_on_free=1",
+    "place": "/etc/default/grub:1",
+    "share": 0.06,
+    "known": "measured",
+}
+SYSCTL = {
+    "id": "sysctl:kernel.randomize_va_space=2",
+    "kind": "sysctl",
+    "name": "kernel.randomize_va_space=2",
+    "place": "/etc/sysctl.d/a.conf:1",
+    "share": 0.05,
+    "known": "measured",
+}
+RULE = {
+    "id": "audit-rule:-w /etc/passwd -p wa -k identity",
+    "kind": "audit rule",
+    "name": "-w /etc/passwd -p wa -k identity",
+    "place": "/etc/audit/rules.d/a.rules:1",
+    "share": 0.02,
+    "known": "predicted",
+}
+UNPRICED = {
+    "id": "sysctl:net.core.somaxconn=4096",
+    "kind": "sysctl",
+    "name": "net.core.somaxconn=4096",
+    "share": None,
+    "why": "no list has one for it yet",
+}
+
+
+def answer(share: float, *items: Mapping[str, object]) -> str:
+    """Return what `hardcost here --format json` would have printed."""
+    rules = {"first_rule": 0.1, "records": 0.02} if RULE in items else {}
+    found = {"kind": "here", "machine": "web", "words": "", "kernel": "6.1", "priced_on": "6.1"}
+    mix = {"mix": "an assumed mix of calls", "assumed": True, "share": share, "calls": []}
+    return json.dumps({**found, **mix, **rules, "items": items})
+
+
+ACCEPTED = """\
+[[accept]]
+id = "security-module:SELinux, enforcing"
+reason = "asked for by the *policy*"
+[[accept]]
+id = "audit-rule:-w /etc/passwd -p wa -k identity"
+reason = "who has an account is recorded"
+[[accept]]
+id = "boot-parameter:init_on_free=1"
+reason = "for this year"
+until = 2020-12-31
+[[accept]]
+id = "sysctl:kernel.kptr_restrict=1"
+reason = "no file sets it so"
 """
 FAULTY = """\
 -a always,exit -F arch=b64 -S open -k opened
@@ -180,6 +239,9 @@ FILES = {
     "root/etc/default/grub": 'GRUB_CMDLINE_LINUX="quiet init_on_free=1"\n',
     "root/etc/selinux/config": "SELINUX=enforcing\n",
     "root/etc/fstab": "/dev/b /tmp ext4 noexec 0 0\n",
+    "accepted.toml": ACCEPTED,
+    "before.json": answer(0.2, BOOT, SYSCTL | {"by_default": True}, RULE),
+    "after.json": answer(0.13, BOOT | {"share": 0.08}, SYSCTL, UNPRICED),
 }
 ON = "--machine fake --jobs 1"
 CALLS = f"{ON} --workload 'syscalls calls=null+chmod'"
@@ -317,6 +379,12 @@ CONVERSATIONS = {
         "report bill --format json",
         "report study",
         "report nothing",
+        "compare before.json after.json",
+        "compare before.json after.json --format json",
+        "compare before.json after.json --format markdown",
+        "compare before.json after.json --format csv",
+        "compare before.json last",
+        "compare before.json counts.json",
     ),
     "export": (
         f"bill few.rules {CALLS} --progress none",
@@ -434,6 +502,9 @@ CONVERSATIONS = {
         "here --root root --format prometheus",
         "here --root root --against 99-x.conf --histogram counts.json",
         "here --root root -o this.toml --fail-above 1%",
+        "here --root root --policy accepted.toml --fail-above 28%",
+        "here --root root --policy accepted.toml --fail-above 5% --format markdown",
+        "here --root root --policy study.toml",
         "here --root root -o nosuch/this.toml",
         "here --root nosuch",
         "here --root root --fail-above much",

@@ -87,13 +87,23 @@ def patches(_context: click.Context, _word: click.Parameter, begun: str) -> list
 
 def runs(context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer the runs that the store holds, the newest first; one that can't be read has none."""
+    return [CompletionItem(name) for name in _run_names(context) if name.startswith(begun)]
+
+
+def runs_or_files(
+    context: click.Context, _word: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """Offer the runs that the store holds, and files."""
+    return _or_files(_run_names(context), begun)
+
+
+def _run_names(context: click.Context) -> list[str]:
     # Only where TAB asks for runs: SQLite takes a while to import.
     from hardcost.errors import HardcostError  # noqa: PLC0415
     from hardcost.store import read_only  # noqa: PLC0415
 
     with contextlib.suppress(HardcostError, OSError, RuntimeError):
-        names = ["last", *read_only.names(context.params.get("store") or default_path())]
-        return [CompletionItem(name) for name in names if name.startswith(begun)]
+        return ["last", *read_only.names(context.params.get("store") or default_path())]
     return []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -180,6 +181,29 @@ def gate_states(named: Sequence[str], git: str | None) -> tuple[str, str | None]
             hint="name BASE and HEAD, or take --git A..B and one file or folder",
         )
     return named[0], named[1]
+
+
+def two_files(a: str, b: str) -> tuple[Path, Path] | None:
+    """Return two files to compare; None where neither is a file, so that both name runs.
+
+    Raises:
+        InputError: One is a file, and the other is not.
+    """
+    is_file, is_other_file = _is_file(a), _is_file(b)
+    if is_file != is_other_file:
+        file, other = (a, b) if is_file else (b, a)
+        raise InputError(
+            f"'{file}' is a file, and '{other}' is not",
+            hint="name two runs, or two files that `hardcost here --format json` printed",
+        )
+    return (Path(a), Path(b)) if is_file else None
+
+
+def _is_file(name: str) -> bool:
+    """Say whether there is such a file; a pipe is one, of which reading says that it can't be."""
+    with contextlib.suppress(OSError, ValueError):  # no name that a file can have
+        return Path(name).exists() and not Path(name).is_dir()
+    return False
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 Nothing here measures or decides.
 
 - `finding.py`: shows a finding as text, JSON or data, and writes its HTML report
+- `two_answers.py`: shows two answers of `hardcost here` side by side
 - `dry_run.py`: the plan and the expected time that `--dry-run` prints
 - `documents.py`: which verb prints which JSON document, and their schema
 - `export_file.py`: writes exports to files and folders; formats by a file's ending; `--force`

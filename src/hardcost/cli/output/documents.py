@@ -33,6 +33,7 @@ from hardcost.model.finding.choice import Advised
 from hardcost.model.finding.comparison import Comparison
 from hardcost.model.finding.finding import Finding
 from hardcost.model.finding.here import HereFinding
+from hardcost.model.finding.here_comparison import HereComparison
 from hardcost.model.finding.price import ControlPrices
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.finding.trace import Traces
@@ -43,7 +44,7 @@ from hardcost.show.store import CheckedStore, RemovalPlan, RemovedRuns, RunEntry
 DOCUMENTS: Mapping[str, Any] = {
     "advise": Advised | PlanDocument,
     "bill": Bill | Bills | PlanDocument,
-    "compare": Comparison,
+    "compare": Comparison | HereComparison,
     "doctor": tuple[Check, ...],
     "gate": GateDocument | PlanDocument,
     "image build": BuiltImage,

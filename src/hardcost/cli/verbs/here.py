@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from auditrules.cli.options import format_option, mix_option, option, takes
+from auditrules.cli.options import EXISTING_FILE, format_option, mix_option, option, takes
 from auditrules.cli.verb import Verb
 
 
@@ -63,12 +63,20 @@ class _Options:
         type=click.Path(path_type=Path),
         help="Write what was set as a profile, for `bill`, `advise`, `gate` and `export`.",
     )
+    policy: Path | None = option(
+        "--policy",
+        metavar="FILE",
+        type=EXISTING_FILE,
+        help="A file of TOML with what is accepted whatever it costs: tables [[accept]], each with"
+        " an item's id, a reason, and perhaps a last day, until.",
+    )
     fail_above: str | None = option(
         "--fail-above",
         metavar="PERCENT",
-        help="Exit with status 1 if the hardening adds more than this to a call of the mix.",
+        help="Exit with status 1 if the hardening adds more than this to a call of the mix; what"
+        " --policy accepts is left out.",
     )
-    format: str = format_option(("text", "json", "markdown", "prometheus"))
+    format: str = format_option(("text", "json", "markdown", "prometheus", "html"))
 
 
 _SECONDS = re.compile(r"([0-9]{1,6}) ?(s|m|min)?")
@@ -96,7 +104,9 @@ def here(machine: str | None, own: _Options) -> None:
                hardcost here --sample 10s
                hardcost here --against audit-samples
                hardcost here --root /mnt/image --fail-above 5%
+               hardcost here --policy accepted.toml --fail-above 5%
                hardcost here --format prometheus
+               hardcost here --format html > here.html
                hardcost here -o this.toml && hardcost bill this.toml
                hardcost here --cheaper -o cheaper.toml
     """
@@ -104,6 +114,7 @@ def here(machine: str | None, own: _Options) -> None:
     from auditrules.library.histogram import histogram
     from hardcost.cli.console import console, progress
     from hardcost.library.here import HereRequest, Look
+    from hardcost.library.here_policy import here_policy
     from hardcost.library.percentages import fraction
     from hardcost.profiles import toml_text
     from hardcost.show.exports import in_force
@@ -115,6 +126,7 @@ def here(machine: str | None, own: _Options) -> None:
     if own.output is not None:
         check_put(own.output, "-o")
     mix = None if own.histogram is None else histogram(own.histogram)
+    policy = None if own.policy is None else here_policy(own.policy)
     request = HereRequest(
         root=own.root,
         machine=machine,
@@ -124,6 +136,7 @@ def here(machine: str | None, own: _Options) -> None:
         cheaper=own.cheaper,
         fit=own.fit,
         against=own.against,
+        policy=policy,
     )
     look = Look(request, progress.monitor_of("auto"))
     if own.output is not None:
@@ -132,6 +145,11 @@ def here(machine: str | None, own: _Options) -> None:
     found = look.finding
     if own.format == "json":
         click.echo(to_json(found))
+    elif own.format == "html":
+        from auditrules.cli.results import print_bytes
+        from hardcost.show.site.hardening import hardening_page
+
+        print_bytes(hardening_page(found).encode())
     elif own.format != "text":
         form = in_force.markdown_text if own.format == "markdown" else in_force.prometheus_text
         click.echo(form(found), nl=False)
@@ -139,9 +157,15 @@ def here(machine: str | None, own: _Options) -> None:
         for indent, line in here_lines(found):
             console.print_wrapped(line, indent)
         sys.stdout.flush()  # before any note that follows on stderr
-    if limit is not None and found.share > limit:
-        console.note(f"{found.share:.1%} is more than {own.fail_above}")
+    if limit is None:
+        return
+    rest = found.share if found.not_accepted is None else found.not_accepted
+    whole = "" if rest == found.share else f" is not accepted, of {found.share:.1%} in all, and"
+    if rest > limit:
+        console.note(f"{rest:.1%}{whole} is more than {own.fail_above}")
         raise click.exceptions.Exit(1)
+    if found.share > limit:
+        console.note(f"{rest:.1%}{whole} is not more than {own.fail_above}")
 
 
 def _seconds(text: str) -> int:

@@ -19,7 +19,7 @@ class HereItem:
     `by_default`: the kernel or the distribution has it anyway. `share` is what it adds to a call of
     the mix on average, as a share of what that takes without it, None where that is not known;
     `known` says how it is known, `why` why it is not. `most` is the call that grows most, `grows`
-    by which share.
+    by which share. `accepted` is the reason that a policy has for accepting it.
     """
 
     id: str
@@ -33,6 +33,7 @@ class HereItem:
     grows: IfKnown[Number | None] = None
     why: IfKnown[str | None] = None
     note: IfAny[str] = ""
+    accepted: IfKnown[str | None] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +82,9 @@ class HereFinding(Document):
     of single controls. `first_rule` is the part of it that audit rules add whichever they are,
     `records` that of writing records; `calls` is what each call gets, in the order of its share.
 
+    `not_accepted` is the part of `share` that no policy accepts, None without a policy;
+    `rules_accepted`: every audit rule is accepted, and with them what they add together.
+
     `cheaper` are rules in place of those in force, if they were asked for and there are such.
     `unseen` is what could not be looked at. `missing` is what the profile `against` asks for
     besides; of `unjudged` others it can't be said whether they are in force.
@@ -98,6 +102,8 @@ class HereFinding(Document):
     share: Number
     first_rule: Number = 0.0
     records: Number = 0.0
+    not_accepted: IfKnown[Number | None] = None
+    rules_accepted: IfAny[bool] = False
     calls: tuple[HereCall, ...]
     items: tuple[HereItem, ...]
     cheaper: IfKnown[CheaperRules | None] = None

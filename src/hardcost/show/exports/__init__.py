@@ -9,7 +9,8 @@ Text of a finding stays text in every format.
 - `markdown.py`: how any Markdown is escaped
 - `folded.py`, `speedscope.py`, `pprof.py`: hotspots, by the numbers of `stacks.py`
 - `perfetto.py`: a trace
-- `in_force.py`: what is in force on a machine, as Markdown and for Prometheus
+- `in_force.py`: what is in force on a machine, as Markdown and for Prometheus;
+  `here_comparison.py`: two answers of it, as Markdown
 - `annotations.py` (GitHub, GitLab), `gate_markdown.py`, `gate_sarif.py`, `junit.py`: a gate
 - `decision.py`: what `advise` keeps, as a profile; `waivers.py`: what it gives up
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hardcost.model.finding.here import HereFinding, HereItem
-from hardcost.show.exports.markdown import code, escape_text, table
+from hardcost.show.exports.markdown import code, escape_text, list_below, table
 from hardcost.show.text import percent
 from hardcost.units import visible
 
@@ -21,12 +21,16 @@ def markdown_text(found: HereFinding) -> str:
         f" cost of audit rules, {percent(found.records)} writing records. Prices are of Linux"
         f" {code(found.priced_on)}."
     )
-    rows = [_cells(one) for one in found.items if not one.by_default]
+    header: tuple[str, ...] = _HEADER
+    set_here = [one for one in found.items if not one.by_default]
+    rows = [_cells(one) for one in set_here]
+    if found.not_accepted is not None:
+        said += f" {percent(found.not_accepted)} is not accepted."
+        header = (*header, "accepted")
+        rows = [(*_cells(one), escape_text(one.accepted or "")) for one in set_here]
     title = f"# Hardening of {escape_text(found.machine)}"
-    text = f"{title}\n\n{said}\n\n{table(_HEADER, rows, right=[1])}\n"
-    if not found.unseen:
-        return text
-    return f"{text}\nNot checked:\n\n" + "".join(f"- {escape_text(it)}\n" for it in found.unseen)
+    text = f"{title}\n\n{said}\n\n{table(header, rows, right=[1])}\n"
+    return text + list_below("Not checked", found.unseen) + list_below("Also", found.notes)
 
 
 def _cells(one: HereItem) -> tuple[str, ...]:
@@ -44,6 +48,9 @@ def _metrics(found: HereFinding) -> Iterator[str]:
     about = {"priced_on": found.priced_on, "mix": found.mix_by}
     yield from _head("cost_ratio", "Instructions that hardening adds to a system call, as a share.")
     yield _sample("cost_ratio", about, found.share)
+    if found.not_accepted is not None:
+        yield from _head("not_accepted_ratio", "The part of it that no policy accepts.")
+        yield _sample("not_accepted_ratio", about, found.not_accepted)
     yield from _head("part_ratio", "Parts of the cost that are no single setting's.")
     yield _sample("part_ratio", {"part": "first_rule"}, found.first_rule)
     yield _sample("part_ratio", {"part": "records"}, found.records)

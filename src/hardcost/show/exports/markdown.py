@@ -32,3 +32,10 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[
     marks = ["---:" if at in right else "---" for at in range(len(header))]
     lines = [header, marks, *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def list_below(title: str, lines: Sequence[str]) -> str:
+    """Return texts as a list below its title, "" without any."""
+    if not lines:
+        return ""
+    return f"\n{title}:\n\n" + "".join(f"- {escape_text(one)}\n" for one in lines)

@@ -9,10 +9,6 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from hardcost.model.finding.price import (
     Benchmark,
@@ -22,23 +18,14 @@ from hardcost.model.finding.price import (
     dearest_call,
     dearest_program,
 )
-from hardcost.show.page.script import Script, script_of
 from hardcost.show.prices import amount_of, answer_of, good_for, how_known, name_of
+from hardcost.show.site.rendering import AmountCell, rendered
 from hardcost.show.text import percent, signed_number
 from hardcost.units import visible
 
 FRONT = "index.html"
 _UNFIT = re.compile(r"[^A-Za-z0-9._=+-]+")
 _LONGEST = 60  # characters of a name in an address
-
-
-@dataclass(frozen=True)
-class _Cell:
-    """A number of a table: its text, its value for sorting, and the length (0 to 1) of its bar."""
-
-    text: str
-    value: float | None = None
-    bar: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -52,7 +39,7 @@ class _Row:
     """A row of a table of settings or calls."""
 
     name: str
-    cells: tuple[_Cell, ...]
+    cells: tuple[AmountCell, ...]
     address: str = ""
     what: str = ""
     more: str = ""
@@ -61,7 +48,7 @@ class _Row:
 @dataclass(frozen=True)
 class _BenchmarkRow:
     name: str
-    cell: _Cell
+    cell: AmountCell
     controls: tuple[_Link, ...]
 
 
@@ -96,7 +83,7 @@ def _front(prices: Sequence[ControlPrice], benchmarks: Sequence[Benchmark]) -> s
         )
         for one in prices
     ]
-    return _rendered(
+    return rendered(
         "front",
         title="What Linux hardening settings cost",
         front="",
@@ -114,7 +101,7 @@ def _front(prices: Sequence[ControlPrice], benchmarks: Sequence[Benchmark]) -> s
 def _control(one: ControlPrice, known: Mapping[str, ControlPrice]) -> str:
     priced = [kernel for kernel in one.kernels if kernel.known is not None]
     same = [one.uses] if one.uses is not None else list(one.same_as)
-    return _rendered(
+    return rendered(
         "control",
         title=visible(one.control),
         front=f"../{FRONT}",
@@ -141,10 +128,12 @@ def _benchmark(benchmark: Benchmark, known: Mapping[str, ControlPrice]) -> str:
     for control in benchmark.controls:
         own = [known[name] for name in control.controls if name in known]
         cells = [_most(one, None) for one in own]
-        cell = max(cells, key=lambda it: -1.0 if it.value is None else it.value, default=_Cell("-"))
+        cell = max(
+            cells, key=lambda it: -1.0 if it.value is None else it.value, default=AmountCell("-")
+        )
         links = (_Link(visible(it.control), f"../{address_of(it.control)}") for it in own)
         rows.append(_BenchmarkRow(visible(control.name), cell, tuple(links)))
-    return _rendered(
+    return rendered(
         "benchmark",
         title=f"{benchmark.title}: what its controls cost",
         front=f"../{FRONT}",
@@ -163,18 +152,20 @@ def _versions(prices: Sequence[ControlPrice]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kernel.version for one in prices for kernel in one.kernels))
 
 
-def _most(one: ControlPrice, version: str | None) -> _Cell:
+def _most(one: ControlPrice, version: str | None) -> AmountCell:
     """Return the largest share that a control adds to a call, else to what programs do.
 
     On one kernel, or on any.
     """
     priced = [it for it in one.kernels if it.known is not None and version in {None, it.version}]
     if not priced:
-        return _Cell("-")
+        return AmountCell("-")
     most = dearest_call(priced) or dearest_program(priced)
     if most is None:
-        return _Cell("0%" if one.uncounted is None else "-", 0.0 if one.uncounted is None else None)
-    return _Cell(f"{percent(most.share)} ({name_of(most)})", most.share, min(most.share, 1.0))
+        return AmountCell(
+            "0%" if one.uncounted is None else "-", 0.0 if one.uncounted is None else None
+        )
+    return AmountCell(f"{percent(most.share)} ({name_of(most)})", most.share, min(most.share, 1.0))
 
 
 def _has_first(priced: Sequence[KernelPrice]) -> bool:
@@ -192,7 +183,7 @@ def _call_rows(priced: Sequence[KernelPrice]) -> Iterator[_Row]:
         cells = [_amount(known.get(key), longest) for known in by_kernel]
         first = every[key].first
         if _has_first(priced):
-            cells.append(_Cell("" if first is None else signed_number(first), first))
+            cells.append(AmountCell("" if first is None else signed_number(first), first))
         yield _Row(key[1], tuple(cells))
     yield from _program_rows(priced)
 
@@ -202,36 +193,17 @@ def _program_rows(priced: Sequence[KernelPrice]) -> Iterator[_Row]:
     by_kernel = [{(str(it.workload), it.metric): it for it in kernel.programs} for kernel in priced]
     every = {key: one for known in by_kernel for key, one in known.items()}
     longest = max((abs(one.share) for one in every.values()), default=0.0)
-    first = (_Cell(""),) if _has_first(priced) else ()
+    first = (AmountCell(""),) if _has_first(priced) else ()
     for key, one in every.items():
         cells = (
-            _Cell("-") if key not in known else _amount(known[key], longest) for known in by_kernel
+            AmountCell("-") if key not in known else _amount(known[key], longest)
+            for known in by_kernel
         )
         yield _Row(name_of(one), (*cells, *first))
 
 
-def _amount(call: CallPrice | None, longest: float) -> _Cell:
+def _amount(call: CallPrice | None, longest: float) -> AmountCell:
     if call is None:
-        return _Cell("0", 0.0)
+        return AmountCell("0", 0.0)
     part = max(call.share, 0.0) / longest if longest else 0.0
-    return _Cell(amount_of(call), call.share, part)
-
-
-@cache
-def _script() -> Script:
-    return script_of((resources.files("hardcost.show.site") / "tables.js").read_text("utf-8"))
-
-
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("hardcost.show.site"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _rendered(template: str, **values: object) -> str:
-    return _environment().get_template(f"{template}.html.j2").render(script=_script(), **values)
+    return AmountCell(amount_of(call), call.share, part)

@@ -1,5 +1,6 @@
 "use strict";
-// Sorts tables by a column, and hides the rows that lack the words of a search.
+// Sorts tables by a column, and hides the rows that lack the words of a search: not those of tables
+// that are folded.
 
 for (const table of document.querySelectorAll("table.sorted")) {
   const body = table.tBodies[0];
@@ -31,7 +32,7 @@ for (const table of document.querySelectorAll("table.sorted")) {
 const search = document.querySelector("#search");
 if (search !== null) {
   const found = document.querySelector("#found");
-  const rows = [...document.querySelectorAll("table.sorted tbody tr")];
+  const rows = [...document.querySelectorAll("main > .scroll tbody tr")];
   const texts = rows.map((row) => row.textContent.toLowerCase());
   search.closest("[hidden]")?.removeAttribute("hidden");
   search.addEventListener("input", () => {
