@@ -33,7 +33,7 @@ from hardcost.supply.cache.cache import Cache
 from tests.vm.ssh_guest import SshGuest, made
 
 _COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
-_PACKAGES = ("ansible-core", "python3-apt")
+_PACKAGES = ("ansible-core", "audispd-plugins", "python3-apt")
 _APPLY = "ANSIBLE_NOCOLOR=true ansible-playbook -c local -i localhost, /root/play.yml"
 _SECONDS = 3600.0
 _WITHIN = 0.02
