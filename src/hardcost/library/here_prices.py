@@ -24,7 +24,8 @@ from hardcost.mechanisms.audit import AuditRule
 from hardcost.model.finding.here import HereCall, HereItem
 from hardcost.model.finding.price import dearest_call, linux_version
 from hardcost.model.workload import MetricId, workload_of
-from hardcost.prices.price_list import PriceList, shipped_lists
+from hardcost.prices.price_list import PriceList, lists_of_records, shipped_lists
+from hardcost.prices.records import added_to_records
 
 _CALLS = workload_of("syscalls")
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
@@ -39,8 +40,12 @@ _WITHOUT_CONTROL = {
 
 def lists_near(release: str) -> tuple[PriceList, ...]:
     """Return the price lists, those of the kernel that is nearest to a release first."""
+    return _nearest_first(shipped_lists(), release)
+
+
+def _nearest_first(lists: Sequence[PriceList], release: str) -> tuple[PriceList, ...]:
     wanted = _number(linux_version(release)) if release else 0.0
-    return tuple(sorted(shipped_lists(), key=lambda one: abs(_number(one.version) - wanted)))
+    return tuple(sorted(lists, key=lambda one: abs(_number(one.version) - wanted)))
 
 
 def _number(version: str) -> float:
@@ -77,6 +82,7 @@ class Pricing:
     ) -> None:
         """Take the lists, the nearest first; `constants` of audit rules' cost, else Debian's."""
         self._lists = lists
+        self._records = _nearest_first(lists_of_records(), lists[0].kernel)
         self._constants = constants or Constants.of_debian()
         self._bases = next(of for one in lists if (of := one.head.base.get(str(_CALLS))))
         weighed = of_histogram(mix, [MetricId(one, _CALLS) for one in self._bases])
@@ -112,12 +118,14 @@ class Pricing:
         if one.control is None:
             return replace(made, why=_WITHOUT_CONTROL.get(one.kind, _OTHER)), {}
         if not isinstance(one.control, AuditRule):
-            return self._setting(made, one.control)
+            return self._setting(made, one.control, rules)
         if one.name in rules.unpriced:
             return replace(made, why=rules.unpriced[one.name]), {}
         return self._priced(made, rules.each.get(one.name, {}), "predicted")
 
-    def _setting(self, item: HereItem, control: Control) -> tuple[HereItem, CostByCall]:
+    def _setting(
+        self, item: HereItem, control: Control, rules: RulePrices
+    ) -> tuple[HereItem, CostByCall]:
         price = price_of_control(control, self._lists)
         known = next((one for one in price.kernels if one.known is not None), None)
         if known is None:
@@ -125,8 +133,18 @@ class Pricing:
             return replace(item, why=why), {}
         if price.uncounted is not None and dearest_call([known]) is None:
             return replace(item, why=price.uncounted.partition(": ")[0]), {}
-        costs = {one.metric: one.cost for one in known.calls if one.metric in self._bases}
+        costs: CostByCall = {
+            one.metric: one.cost for one in known.calls if one.metric in self._bases
+        }
+        grows = self._added_to_records(price.uses or price.control)
+        if grows and rules.records:
+            costs = added_up((costs, {name: grows * it for name, it in rules.records.items()}))
         return self._priced(item, costs, "measured")
+
+    def _added_to_records(self, control: str) -> float:
+        """Return what a setting adds to the writing of records, as a share; 0 if none is known."""
+        found = (added_to_records(control, one, self._lists) for one in self._records)
+        return next((one for one in found if one is not None), 0.0)
 
     def _priced(
         self, item: HereItem, costs: CostByCall, known: Literal["measured", "predicted"]
