@@ -32,7 +32,7 @@ def here_lines(found: HereFinding) -> Iterator[tuple[int, str]]:
     yield from _lines("Not checked", found.unseen)
     yield from _lines("Also", found.notes)
     yield 0, sources_sentence(found)
-    yield 0, _next(found, set_here)
+    yield from _next(found, set_here)
 
 
 def answer_sentence(found: HereFinding, set_here: Sequence[HereItem]) -> str:
@@ -101,7 +101,7 @@ def _cheaper(found: HereFinding) -> Iterator[tuple[int, str]]:
     proved = (
         f"proved to record the same under the same keys, under {len(one.assumptions)} assumptions"
     )
-    yield 2, f"{count(one.rules, _RULE)} written as {one.into}, {proved} (--format json has them)"
+    yield 2, f"{count(one.rules, _RULE)} rewritten as {one.into}, {proved} (--format json has them)"
     yield 2, "a scanner that looks for a benchmark's own lines does not find them"
     yield 2, "-o FILE writes a profile with them, and `hardcost export augenrules FILE` its rules"
 
@@ -182,12 +182,12 @@ def sources_sentence(found: HereFinding) -> str:
     )
 
 
-def _next(found: HereFinding, set_here: Sequence[HereItem]) -> str:
-    where = f" {found.words}" if found.words else ""
-    has_rules = any(one.kind == _RULE for one in set_here)
-    rules = "`hardcost rules optimize` looks for rules that record the same and cost less. "
-    return (
-        f"{rules if has_rules else ''}To measure this instead of estimating it:"
-        f" `hardcost here{where} -o this.toml`, then `hardcost bill this.toml`, which boots guests"
-        " and leaves this machine alone."
-    )
+def _next(found: HereFinding, set_here: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
+    """Yield the commands that lead on."""
+    here = f"hardcost here {found.words}" if found.words else "hardcost here"
+    yield 0, "From here on:"
+    if any(one.kind == _RULE for one in set_here) and found.cheaper is None:
+        yield 2, f"`{here} --cheaper`: rules that record the same and cost less"
+    yield 2, f"`{here} -o this.toml`: what was set, as a profile"
+    yield 2, "`hardcost bill this.toml`: its cost, measured in guests, not on this machine"
+    yield 2, "`hardcost export ansible this.toml -o hardening`: a role that sets it elsewhere"
