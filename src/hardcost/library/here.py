@@ -41,7 +41,7 @@ from hardcost.profiles.cheaper_rules import Equivalent, with_cheaper_rules
 from hardcost.profiles.importers.sysctl_keys import without_effect
 from hardcost.units import count, visible
 
-_ASSUMED = "an assumed mix of calls (--sample counts its own)"
+_ASSUMED = "an assumed mix of calls"
 _OWN = "the mix of calls that was given"
 _SECONDS = 10  # that calls are counted, unless it is said
 _MOST_SECONDS = 3600

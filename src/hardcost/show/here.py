@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from hardcost.model.finding.here import HereFinding, HereItem
 from hardcost.show.here_accepted import accepted_lines
-from hardcost.show.here_amounts import LEAST, increase_words, share_words
+from hardcost.show.here_amounts import LEAST, call_words, increase_words, share_words
 from hardcost.units import count, join_in_prose
 
-_SHOWN = 3
+_SHOWN = 8  # items that are shown with what there is to know of them
 _NAMED = 8  # of what is listed by name alone
 _RULE = "audit rule"
+_NO_TIME = "Instructions are not time, and a program that makes few system calls hardly notices."
 
 
 def here_lines(found: HereFinding) -> Iterator[tuple[int, str]]:
@@ -49,47 +50,59 @@ def answer_sentence(found: HereFinding, set_here: Sequence[HereItem]) -> str:
         more = f"{verb} its system calls execute no more instructions"
     else:
         amount = share_words(found.share)
-        more = f"{verb} its system calls execute {amount} more instructions (not time)"
+        more = f"{verb} its system calls execute {amount} more instructions than without"
     whose = f"the {join_in_prose(parts)} that {hardens} {found.machine}{kernel}"
-    return f"Estimate: {whose} {more}, averaged over {found.mix}."
+    return f"Estimate: {whose} {more}, averaged over {found.mix}. {_NO_TIME}"
 
 
 def _most_expensive(found: HereFinding, set_here: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
     """Yield what adds most: single settings, and what audit rules add together."""
     costing = [one for one in set_here if one.share]
-    if not costing and not found.first_rule:
-        return
-    yield 0, "Most expensive:"
+    parts = [(one.share or 0.0, _item(one)) for one in costing[:_SHOWN]]
     if found.first_rule:
-        number = sum(one.kind == _RULE for one in set_here)
-        removed = f"all {number} audit rules" if number > 1 else "the audit rule"
-        amount = share_words(found.first_rule)
-        fixed = f"{amount}: the fixed cost of having audit rules for system calls"
-        yield 2, f"{fixed}; only removing {removed} saves it"
-    for one in costing[:_SHOWN]:
-        worst = (
-            f" on average, {increase_words(one.grows)} on {one.most}"
-            if one.most and one.grows
-            else ""
-        )
-        yield 2, f"{share_words(one.share or 0.0)}{worst}: {one.name}"
-        place = f"set in {one.place}" if one.place is not None else "where it is set is not known"
-        known = f"{one.known}{'; accepted' if one.accepted is not None else ''}"
-        yield 6, f"{place}; {known}{f'; {one.note}' if one.note else ''}"
+        parts.append((found.first_rule, _fixed(sum(one.kind == _RULE for one in set_here))))
+    if found.records:
+        parts.append((found.records, _RECORDS))
+    if not parts:
+        return
+    yield 0, f"What these {share_words(found.share)} are made of:"
+    for share, (what, more) in sorted(parts, key=lambda one: -one[0]):
+        yield 2, f"{share_words(share)}: {what}"
+        yield 6, more
     rest = costing[_SHOWN:]
     if rest:
-        named = _first_of([one.name for one in rest], _SHOWN)
-        yield 2, f"{share_words(sum(one.share or 0.0 for one in rest))}: all others: {named}"
-    if found.records:
-        yield 2, f"{share_words(found.records)}: writing log records where an audit rule matches"
+        amount = share_words(sum(one.share or 0.0 for one in rest))
+        yield 2, f"{amount}: {count(len(rest), 'other')}, which --format json lists"
+
+
+def _item(one: HereItem) -> tuple[str, str]:
+    """Return what costs, and what there is to know of it."""
+    place = f"set in {one.place}" if one.place is not None else "where it is set is not known"
+    most = (
+        f"at most {increase_words(one.grows)} on {call_words(one.most)}"
+        if one.most and one.grows
+        else ""
+    )
+    accepted = "accepted" if one.accepted is not None else ""
+    return one.name, "; ".join(filter(None, (place, str(one.known), most, accepted, one.note)))
+
+
+def _fixed(rules: int) -> tuple[str, str]:
+    removed = f"all {rules} audit rules" if rules > 1 else "the audit rule"
+    return "having any audit rules for system calls", f"predicted; saved only by removing {removed}"
+
+
+_RECORDS = (
+    "writing audit records of calls that rules match",
+    "predicted, as if users who are logged in made the calls of the mix",
+)
 
 
 def _calls(found: HereFinding) -> Iterator[tuple[int, str]]:
-    growing = [
-        f"{one.name} {increase_words(one.share)}" for one in found.calls if one.share > LEAST
-    ]
+    growing = [one for one in found.calls if one.share > LEAST]
     if growing:
-        yield 0, f"Calls that get most: {', '.join(growing[:_NAMED])} (null is the cheapest call)."
+        named = (f"{call_words(one.name)} {increase_words(one.share)}" for one in growing[:_NAMED])
+        yield 0, f"Calls that grow most, in instructions: {', '.join(named)}."
 
 
 def _cheaper(found: HereFinding) -> Iterator[tuple[int, str]]:
@@ -171,14 +184,12 @@ def _lines(title: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def sources_sentence(found: HereFinding) -> str:
     """Return where the figures are from, and what is not in them."""
-    part = (
-        f"the calls with prices stand for {found.covered:.0%} of the mix, and the rest is left out"
-    )
     return (
         f"How this is known: each setting was measured alone, in a guest with Linux"
         f" {found.priced_on}; what audit rules cost is predicted for Debian's Linux 6.1. Costs are"
-        f" added up; {part}, as is what settings do to each other and what is not checked. A"
-        " program that makes few system calls hardly notices."
+        f" averaged over the calls that have prices, {found.covered:.0%} of the mix; of the others"
+        " nothing is known. They are added up, without what settings do to each other, and without"
+        " what was not checked."
     )
 
 
@@ -186,8 +197,10 @@ def _next(found: HereFinding, set_here: Sequence[HereItem]) -> Iterator[tuple[in
     """Yield the commands that lead on."""
     here = f"hardcost here {found.words}" if found.words else "hardcost here"
     yield 0, "From here on:"
+    if found.mix_by == "assumed" and "--root" not in here:
+        yield 2, f"`{here} --sample 10s`: the same, averaged over the calls that it makes"
     if any(one.kind == _RULE for one in set_here) and found.cheaper is None:
-        yield 2, f"`{here} --cheaper`: rules that record the same and cost less"
+        yield 2, f"`{here} --cheaper`: audit rules that record the same and cost less"
     yield 2, f"`{here} -o this.toml`: what was set, as a profile"
-    yield 2, "`hardcost bill this.toml`: its cost, measured in guests, not on this machine"
+    yield 2, "`hardcost bill this.toml`: its cost, measured in virtual machines; some minutes"
     yield 2, "`hardcost export ansible this.toml -o hardening`: a role that sets it elsewhere"

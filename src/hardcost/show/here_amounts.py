@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from auditrules.cost.events import operations
 from hardcost.show.text import percent
 
 LEAST = 0.0005
 """A share below it is shown as less."""
 
 _WHOLE = 0.1  # a share from which on a decimal says nothing
-_TIMES = 2.0  # a share from which on a factor is easier to grasp
+_TIMES = 1.0  # a share from which on a factor is easier to grasp
+_TEN = 9.5  # a factor from which on a decimal says nothing
+_UNDOING = frozenset({"unlink", "rmdir"})
+_CHEAPEST = "null"
 
 
 def share_words(share: float) -> str:
@@ -20,4 +24,15 @@ def share_words(share: float) -> str:
 
 def increase_words(share: float) -> str:
     """Return what a call gets: how many times as much it takes, where that is a lot."""
-    return f"{1 + share:.0f} times as many" if share >= _TIMES else f"+{share_words(share)}"
+    if share < _TIMES:
+        return f"+{share_words(share)}"
+    times = 1 + share
+    return f"{times:.0f} times" if times >= _TEN else f"{times:.1f} times"
+
+
+def call_words(name: str) -> str:
+    """Return what a call is called, with what undoes it where that is counted with it."""
+    calls = operations().get(name, ())
+    if name == _CHEAPEST:
+        return f"{name} ({calls[0]})"
+    return "+".join((name, *(one for one in calls if one in _UNDOING)))
