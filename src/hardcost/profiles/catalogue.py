@@ -201,7 +201,7 @@ def _needs_profile(path: Path) -> InputError:
 def _benchmark_control(text: str) -> Profile:
     """Return the profile of what a benchmark's control requires."""
     found = benchmark_ids.requirements_of(text)
-    file = TomlFile(text, {"title": found.title, "source": found.source, **found.tables}, {})
+    file = TomlFile(text, {"title": found.title, "source": found.source, **found.tables})
     profile = _of_toml(file, Path(), text, lambda other: _load(other, None, (text,)), None)[0]
     named = tuple(replace(one, ids=found.ids, severity=found.severity) for one in profile.controls)
     return replace(profile, controls=named, notes=(*found.notes, *profile.notes))
