@@ -15,7 +15,8 @@ imports a machine. A kind also says which of its controls another one switches o
 - `boot.py`: boot parameters, and which one another overrules; `kconfig.py`: kernels, options and
   patches, as words name them
 - `auditd.py`, `fapolicyd.py`, `lsm.py`, `mount.py`, `rsyslog.py`, `scanner.py`, `service.py`: kinds
-  of a whole system, each with its configuration, defaults and time limits
+  of a whole system, each with its configuration, defaults and time limits; `lsm_in_guest.py`: what
+  a guest is asked of its security module
 - `placebo.py`: changes without effect
 
 How files of sysctl.d are read is in `profiles/importers/sysctl.py`; which boot words a kernel
