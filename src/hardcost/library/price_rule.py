@@ -11,13 +11,17 @@ from auditrules.cost.predict import predict
 from auditrules.kernel import semantics
 from auditrules.kernel.field_tests import UnresolvedError
 from auditrules.library.arguments import COMMAND_LINE
+from auditrules.load import watched_paths
 from auditrules.load.load import load_rules
 from auditrules.load.target import NOWHERE
-from hardcost.mechanisms import facts
-from hardcost.mechanisms.audit import AuditRule
+from auditrules.model.location import Location
+from auditrules.read import parse
+from hardcost.controls.control import Controls
+from hardcost.mechanisms.audit import AUDIT, AuditRule, controls_of
 from hardcost.model.finding.price import CallPrice, ControlPrice, KernelPrice
 from hardcost.model.workload import workload_of
-from hardcost.profiles import benchmark_ids, catalogue
+from hardcost.profiles import benchmark_ids
+from hardcost.profiles.benchmark_ids import Required
 
 _CALLS = workload_of("syscalls")
 _UNIT = "insn/op"
@@ -30,9 +34,17 @@ def rules_of(text: str) -> tuple[AuditRule, ...]:
     Raises:
         InputError: One can't be read, or the kernel would refuse it.
     """
-    profile = catalogue.of_text(text.encode(errors="surrogateescape"), COMMAND_LINE)
-    facts.check(profile.controls, profile.name)
-    return tuple(one for one in profile.controls if isinstance(one, AuditRule))
+    rules = parse.read_text(text.encode(errors="surrogateescape"), COMMAND_LINE)
+    AUDIT.check(controls_of(rules), COMMAND_LINE)
+    return tuple(map(AuditRule, rules.rules))
+
+
+def required_rules(required: Required) -> Controls:
+    """Return the rules that a benchmark's control requires, with notes on what they watch."""
+    place = Location(required.name, 1)
+    rules = parse.read_lines([(line, place) for line in required.rules])
+    notes = watched_paths.notes(rules.rules)
+    return Controls(tuple(map(AuditRule, rules.rules)), (*rules.notes, *notes))
 
 
 def _without_price(rule: AuditRule, why: str) -> ControlPrice:

@@ -45,6 +45,12 @@ class Required:
     severity: str
     notes: tuple[str, ...] = ()
 
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The audit rules, if nothing else is required."""
+        audit = self.tables.get("audit", {}) if len(self.tables) == 1 else {}
+        return tuple(audit["rules"]) if audit.keys() == {"rules"} else ()
+
 
 @dataclass(frozen=True)
 class _Product:
