@@ -179,10 +179,16 @@ def _priced(
 def _carried_out(required: Required) -> Controls:
     """Return the controls that carry out a benchmark's control.
 
-    Nearly all are settings or audit rules, which need none of the other kinds to be imported.
+    Nearly all are settings, mount options or audit rules, which need no other kind to be imported.
     """
-    if required.tables.keys() <= {"sysctl", "boot"}:
-        return Controls(tuple(settings_of(required.tables)))
+    tables = required.tables
+    if tables.keys() <= {"sysctl", "boot"}:
+        return Controls(tuple(settings_of(tables)))
+    if tables.keys() == {"mount"}:
+        from hardcost.mechanisms.mount import MountOptions  # noqa: PLC0415  (no other price needs it)
+
+        mounts = tables["mount"].items()
+        return Controls(tuple(MountOptions(path, tuple(words)) for path, words in mounts))
     if required.rules:
         from hardcost.library import price_rule  # noqa: PLC0415  (as in `_priced`)
 

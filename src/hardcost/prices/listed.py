@@ -205,7 +205,7 @@ _NOTES = {
 def _required() -> Iterator[ListedControl]:
     """Yield the boot parameters and sysctls that benchmarks require and the catalogue lacks."""
     for product in benchmark_ids.PRODUCTS:
-        for tables in benchmark_ids.tables_of(product):
+        for tables in benchmark_ids.tables_of(product, "sysctl", "boot"):
             for control in settings_of(tables):
                 note = _NOTES.get(control.name, "")
                 without = _switched_off(control)

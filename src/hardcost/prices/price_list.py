@@ -21,7 +21,7 @@ from hardcost.errors import InputError
 from hardcost.model.finding.price import linux_version
 
 _SUFFIX = ".jsonl"
-_STRICT = ConfigDict(extra="forbid", frozen=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 _REMEDY = "`hardcost pricelist build` makes a list"
 
 _Line = TypeVar("_Line", bound=BaseModel)
