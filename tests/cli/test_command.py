@@ -82,6 +82,25 @@ def test_help_imports_nothing_of_what_the_verbs_work_with(words: tuple[str, ...]
     assert not modules & HEAVY
 
 
+@pytest.mark.parametrize(
+    ("what", "unneeded"),
+    [
+        ("init_on_alloc=1", {"auditrules.model.rule"}),
+        ("RHEL-09-213025", {"auditrules.model.rule"}),
+        ("RHEL-09-231110", {"hardcost.mechanisms.audit"}),
+        ("RHEL-09-654020", {"hardcost.mechanisms.mount"}),
+        ("-w /etc/shadow -p wa", {"hardcost.mechanisms.mount"}),
+    ],
+)
+def test_a_price_imports_nothing_of_guests_tables_and_profiles(
+    what: str, unneeded: set[str]
+) -> None:
+    said, modules = imported_by("price", what)
+    assert said
+    never = {"rich.console", "lxml", "hardcost.protocol.requests", "hardcost.protocol.answers"}
+    assert not modules & (never | unneeded | {"hardcost.profiles.catalogue"})
+
+
 def test_charts_are_imported_only_for_a_page_and_dask_only_for_workers(tmp_path: Path) -> None:
     words = ("bill", "--boot", "init_on_alloc=1", "--machine", "fake")
     own = {"HARDCOST_STORE": str(tmp_path / "store")}

@@ -26,7 +26,7 @@ from hardcost.model.finding.price import (
 )
 from hardcost.model.request import CheckedRequest
 from hardcost.model.workload import workload_of
-from hardcost.prices.listed import ListedControl, listed, settings_of
+from hardcost.prices.listed import ListedControl, listed, settings_in
 from hardcost.prices.price_list import ListedPrice, PriceList, shipped_lists
 from hardcost.profiles import benchmark_ids
 from hardcost.profiles.benchmark_ids import Required
@@ -183,7 +183,7 @@ def _carried_out(required: Required) -> Controls:
     """
     tables = required.tables
     if tables.keys() <= {"sysctl", "boot"}:
-        return Controls(tuple(settings_of(tables)))
+        return Controls(tuple(settings_in(tables)))
     if tables.keys() == {"mount"}:
         from hardcost.mechanisms.mount import MountOptions  # noqa: PLC0415  (no other price needs it)
 

@@ -378,8 +378,8 @@ class AuditMechanism(Mechanism[AuditKeys]):
         lines = (*_lines(daemon, rules), *placebo.rules(controls))
         text = "".join(f"{line}\n" for line in lines) if len(lines) > len(PREAMBLE) else ""
         probe = not any(one.takes_records for one in controls)
-        load = audit_loading.requests(text, daemon.backlog_limit, by_probe=probe)
-        return (*audit_loading.making(directories, files), *load)
+        load = audit_loading.loading_requests(text, daemon.backlog_limit, by_probe=probe)
+        return (*audit_loading.path_requests(directories, files), *load)
 
     def verify(self, controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
         """Check that the kernel holds just the rules that were asked for.
@@ -397,7 +397,7 @@ class AuditMechanism(Mechanism[AuditKeys]):
         if daemon is None:
             return ()
         probe = not any(one.takes_records for one in controls)
-        answer = audit_loading.result(answers, by_probe=probe)
+        answer = audit_loading.loading_result(answers, by_probe=probe)
         said = parse_messages(answer.stderr)
         begin = len(PREAMBLE) + len(daemon.options) + 1
         by_line = dict(enumerate(rules, begin))

@@ -17,19 +17,19 @@ BEGIN = "hardcost-begin"
 _RULES = "/etc/audit/audit.rules"
 
 
-def making(directories: Sequence[str], files: Sequence[str]) -> tuple[Request, ...]:
+def path_requests(directories: Sequence[str], files: Sequence[str]) -> tuple[Request, ...]:
     """Return the request that makes the watched paths, if there are any."""
     return (ask.make(directories, files),) if directories or files else ()
 
 
-def requests(text: str, backlog_limit: int, *, by_probe: bool) -> tuple[Request, ...]:
+def loading_requests(text: str, backlog_limit: int, *, by_probe: bool) -> tuple[Request, ...]:
     """Return the requests that load rules: by the probe, which is the daemon, or beside auditd."""
     if by_probe:
         return (Audit(rules=text, backlog_limit=backlog_limit),)
     return _beside_auditd(text, backlog_limit)
 
 
-def result(answers: Sequence[Answer], *, by_probe: bool) -> AuditAnswer:
+def loading_result(answers: Sequence[Answer], *, by_probe: bool) -> AuditAnswer:
     """Return the result of loading rules in either way."""
     return only(answers, AuditAnswer) if by_probe else _auditctl(answers)
 

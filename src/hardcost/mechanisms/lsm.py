@@ -122,14 +122,14 @@ class LsmMechanism(Mechanism[LsmKeys]):
         from hardcost.mechanisms import lsm_in_guest  # noqa: PLC0415  (a price needs no guest)
 
         lsm = _lsm(controls)
-        return () if lsm is None else lsm_in_guest.requests(lsm.mode)
+        return () if lsm is None else lsm_in_guest.module_requests(lsm.mode)
 
     def finish(self, controls: Sequence[Control]) -> tuple[Request, ...]:
         """Return the requests that count denials and report whether SELinux kept its mode."""
         from hardcost.mechanisms import lsm_in_guest  # noqa: PLC0415  (as above)
 
         lsm = _lsm(controls)
-        return () if lsm is None else lsm_in_guest.finish(lsm.mode)
+        return () if lsm is None else lsm_in_guest.final_requests(lsm.mode)
 
     def verify(self, controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
         """Check that the module is there, with its policy, in its mode.
@@ -142,7 +142,7 @@ class LsmMechanism(Mechanism[LsmKeys]):
         from hardcost.mechanisms import lsm_in_guest  # noqa: PLC0415  (as above)
 
         lsm = _lsm(controls)
-        return () if lsm is None else lsm_in_guest.verify(lsm.mode, controls, answers)
+        return () if lsm is None else lsm_in_guest.verify_module(lsm.mode, controls, answers)
 
 
 def _lsm(controls: Sequence[Control]) -> Lsm | None:

@@ -35,7 +35,7 @@ _INODE = re.compile(r"(?<=:)\[[0-9]+\]")  # of a pipe or socket: another in each
 _SHOWN_DENIALS = 3
 
 
-def requests(mode: str) -> tuple[Request, ...]:
+def module_requests(mode: str) -> tuple[Request, ...]:
     """Return the requests that load AppArmor's profiles and report the module."""
     asked: list[Request] = [ask.read("lsm", "/sys/kernel/security/lsm")]
     if mode == "apparmor":
@@ -53,7 +53,7 @@ def requests(mode: str) -> tuple[Request, ...]:
     return tuple(asked)
 
 
-def finish(mode: str) -> tuple[Request, ...]:
+def final_requests(mode: str) -> tuple[Request, ...]:
     """Return the requests that count denials and report whether SELinux kept its mode."""
     if mode == "none":
         return ()
@@ -63,7 +63,9 @@ def finish(mode: str) -> tuple[Request, ...]:
     return (ask.read("selinux-enforce-end", "/sys/fs/selinux/enforce"), counted)
 
 
-def verify(mode: str, controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
+def verify_module(
+    mode: str, controls: Sequence[Control], answers: Sequence[Answer]
+) -> tuple[str, ...]:
     """Check that the module is there, with its policy, in its mode.
 
     Returns notes: who is confined by what, and what was denied.

@@ -206,13 +206,13 @@ def _required() -> Iterator[ListedControl]:
     """Yield the boot parameters and sysctls that benchmarks require and the catalogue lacks."""
     for product in benchmark_ids.PRODUCTS:
         for tables in benchmark_ids.tables_of(product, "sysctl", "boot"):
-            for control in settings_of(tables):
+            for control in settings_in(tables):
                 note = _NOTES.get(control.name, "")
                 without = _switched_off(control)
                 yield ListedControl(control.name, control.noun, control, without, note=note)
 
 
-def settings_of(tables: Mapping[str, Any]) -> Iterator[BootParameter | Sysctl]:
+def settings_in(tables: Mapping[str, Any]) -> Iterator[BootParameter | Sysctl]:
     """Yield the sysctls and boot parameters in the tables of a benchmark's control."""
     for key, value in tables.get("sysctl", {}).items():
         yield Sysctl(key, str(value))
