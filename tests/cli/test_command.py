@@ -14,6 +14,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from auditrules.cli.options import NamedPath
 from auditrules.cli.prove import RELEASES, SECONDS
 from auditrules.prove import prove
 from auditrules.tables import lookup
@@ -99,6 +100,16 @@ def test_a_price_imports_nothing_of_guests_tables_and_profiles(
     assert said
     never = {"rich.console", "lxml", "hardcost.protocol.requests", "hardcost.protocol.answers"}
     assert not modules & (never | unneeded | {"hardcost.profiles.catalogue"})
+
+
+def test_an_empty_name_is_no_file_and_no_folder() -> None:
+    """Else it would be the current folder."""
+    found = [one for _, command in WORKING for one in command.params]
+    paths = [one.type for one in found if isinstance(one.type, click.Path)]
+    assert paths
+    assert all(isinstance(one, NamedPath) for one in paths)
+    ended = CliRunner().invoke(hardcost, ["pricelist", "site", "-o", ""])
+    assert (ended.exit_code, "the name is empty" in ended.output) == (2, True)
 
 
 def test_charts_are_imported_only_for_a_page_and_dask_only_for_workers(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from auditrules.cli.options import FormatOptions, format_option, option, takes
+from auditrules.cli.options import FormatOptions, NamedPath, format_option, option, takes
 from hardcost.cli.command import VerbGroup
 from hardcost.cli.input import completion
 from hardcost.cli.input.options import insecure_option, tls_option, unconfined_option
@@ -26,7 +26,7 @@ class _BuildOptions:
     )
     source: Path | None = option(
         "--source",
-        type=click.Path(path_type=Path),
+        type=NamedPath(),
         help="The Linux source: a folder, or debian:VERSION such as debian:7.3 (default: Debian"
         " 12's package linux-source-6.1).",
     )
@@ -39,7 +39,7 @@ class _BuildOptions:
     fragments: tuple[Path, ...] = option(
         "--fragment",
         multiple=True,
-        type=click.Path(path_type=Path),
+        type=NamedPath(),
         help="Set the options in this file, which has the form of a .config. May be repeated.",
     )
     patches: tuple[str, ...] = option(
@@ -146,7 +146,7 @@ def list_(result: FormatOptions) -> None:
 
 
 @kernel.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=NamedPath())
 @takes("result", FormatOptions)
 def check(file: Path, result: FormatOptions) -> None:
     """List the hardening options that a kernel configuration lacks.
