@@ -14,6 +14,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from auditrules.cli.options import NamedPath
 from auditrules.cli.prove import RELEASES, SECONDS
 from auditrules.prove import prove
 from auditrules.tables import lookup
@@ -80,6 +81,35 @@ def test_help_imports_nothing_of_what_the_verbs_work_with(words: tuple[str, ...]
     said, modules = imported_by(*words)
     assert said
     assert not modules & HEAVY
+
+
+@pytest.mark.parametrize(
+    ("what", "unneeded"),
+    [
+        ("init_on_alloc=1", {"auditrules.model.rule"}),
+        ("RHEL-09-213025", {"auditrules.model.rule"}),
+        ("RHEL-09-231110", {"hardcost.mechanisms.audit"}),
+        ("RHEL-09-654020", {"hardcost.mechanisms.mount"}),
+        ("-w /etc/shadow -p wa", {"hardcost.mechanisms.mount"}),
+    ],
+)
+def test_a_price_imports_nothing_of_guests_tables_and_profiles(
+    what: str, unneeded: set[str]
+) -> None:
+    said, modules = imported_by("price", what)
+    assert said
+    never = {"rich.console", "lxml", "hardcost.protocol.requests", "hardcost.protocol.answers"}
+    assert not modules & (never | unneeded | {"hardcost.profiles.catalogue"})
+
+
+def test_an_empty_name_is_no_file_and_no_folder() -> None:
+    """Else it would be the current folder."""
+    found = [one for _, command in WORKING for one in command.params]
+    paths = [one.type for one in found if isinstance(one.type, click.Path)]
+    assert paths
+    assert all(isinstance(one, NamedPath) for one in paths)
+    ended = CliRunner().invoke(hardcost, ["pricelist", "site", "-o", ""])
+    assert (ended.exit_code, "the name is empty" in ended.output) == (2, True)
 
 
 def test_charts_are_imported_only_for_a_page_and_dask_only_for_workers(tmp_path: Path) -> None:

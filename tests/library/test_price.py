@@ -235,3 +235,13 @@ def test_what_programs_do_is_apart_from_calls(monkeypatch: pytest.MonkeyPatch) -
     assert (program.metric, program.unit, program.base) == ("copy", "insn", 5e6)
     assert [(call.metric, call.unit) for call in kernel.calls] == [("open", head.unit)]
     assert kernel.free == 1
+
+
+def test_a_rule_says_which_users_and_groups_it_does_not_know() -> None:
+    rule = "-a always,exit -F arch=b64 -S open -F auid=apache -F gid=wheel -k x"
+    (found,) = price(PriceRequest((rule,))).controls
+    assert found.caveats == ("apache and wheel are priced as unused ids",)
+    (root,) = price(
+        PriceRequest((rule.replace("apache", "root").replace("wheel", "root"),))
+    ).controls
+    assert root.caveats == ()

@@ -92,7 +92,7 @@ def test_a_hint_is_the_nearest_word_or_all_of_them() -> None:
 
 
 def test_a_place_is_that_of_the_value() -> None:
-    file = TomlFile("f.toml", {}, {("a",): 3})
+    file = TomlFile("f.toml", {"a": [1]}, "\n\na = [1]\n")
     assert str(file.place("a", 0)) == "f.toml:3"
     assert str(file.place("b")) == "f.toml"
 

@@ -97,7 +97,7 @@ def _heed_signals() -> None:
 
 def _complain(error: HardcostError) -> None:
     """Print an error."""
-    from hardcost.cli.console.console import complain  # noqa: PLC0415  (it imports rich, which takes long)
+    from hardcost.cli.console.console import complain  # noqa: PLC0415  (few commands fail)
 
     complain(error)
 

@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache
 
 from auditrules.read.rule_text import is_rule
-from hardcost.controls.control import Control, Profile
+from hardcost.controls.control import Control, Controls, Profile, of_profile
 from hardcost.errors import InputError
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.kconfig import KernelOption
@@ -26,9 +26,10 @@ from hardcost.model.finding.price import (
 )
 from hardcost.model.request import CheckedRequest
 from hardcost.model.workload import workload_of
-from hardcost.prices.listed import ListedControl, listed
+from hardcost.prices.listed import ListedControl, listed, settings_in
 from hardcost.prices.price_list import ListedPrice, PriceList, shipped_lists
 from hardcost.profiles import benchmark_ids
+from hardcost.profiles.benchmark_ids import Required
 from hardcost.profiles.kernel import defaults
 from hardcost.units import join_in_prose, visible
 
@@ -155,26 +156,46 @@ def _priced(
     Raises:
         InputError: It names nothing, or several things.
     """
-    known = () if is_rule(text) else _listed(text)
     if is_rule(text):
         from hardcost.library import price_rule  # noqa: PLC0415  (settings don't need it)
 
         yield from map(price_rule.price_of_rule, price_rule.rules_of(text))
-    elif known:
-        yield from (price_of_listed(one, lists) for one in known)
     elif benchmark_ids.is_name(text):
-        from hardcost.profiles import catalogue  # noqa: PLC0415  (as above)
-
-        required = catalogue.load(text)
-        notes.update(dict.fromkeys((required.title, *required.notes)))
-        for control in required.controls:
+        required = benchmark_ids.requirements_of(text)
+        carried_out = _carried_out(required)
+        notes.update(dict.fromkeys((required.title, *required.notes, *carried_out.notes)))
+        for control in carried_out.controls:
             if not control.in_baseline:
                 found = price_of_control(control, lists)
                 yield replace(found, measure=found.measure or f"hardcost bill {shlex.quote(text)}")
+    elif known := _listed(text):
+        yield from (price_of_listed(one, lists) for one in known)
     elif _is_other_sysctl(text):
         yield price_of_control(Sysctl.of(text), lists)
     else:
         raise InputError(f"there is no setting '{visible(text)}' here", hint=_near(text))
+
+
+def _carried_out(required: Required) -> Controls:
+    """Return the controls that carry out a benchmark's control.
+
+    Nearly all are settings, mount options or audit rules, which need no other kind to be imported.
+    """
+    tables = required.tables
+    if tables.keys() <= {"sysctl", "boot"}:
+        return Controls(tuple(settings_in(tables)))
+    if tables.keys() == {"mount"}:
+        from hardcost.mechanisms.mount import MountOptions  # noqa: PLC0415  (no other price needs it)
+
+        mounts = tables["mount"].items()
+        return Controls(tuple(MountOptions(path, tuple(words)) for path, words in mounts))
+    if required.rules:
+        from hardcost.library import price_rule  # noqa: PLC0415  (as in `_priced`)
+
+        return price_rule.required_rules(required)
+    from hardcost.profiles import catalogue  # noqa: PLC0415  (it takes long)
+
+    return of_profile(catalogue.load(required.name))
 
 
 def _is_other_sysctl(text: str) -> bool:

@@ -9,13 +9,14 @@ imports a machine. A kind also says which of its controls another one switches o
 - `replies.py`: finds values in the probe's answers
 - `audit_logs.py`: what auditd and syslog wrote, counted
 - `export.py`, `ansible.py`: files of other programs, and tasks of a role
-- `audit.py`: audit rules; lines before them; exported files; `auditctl_messages.py`: remedies for
-  what auditctl refuses
+- `audit.py`: audit rules; lines before them; exported files; `audit_loading.py`: how a guest loads
+  them; `auditctl_messages.py`: remedies for what auditctl refuses
 - `sysctl.py`: names and values; what of a line is a pattern or a template of ERB or Jinja
 - `boot.py`: boot parameters, and which one another overrules; `kconfig.py`: kernels, options and
   patches, as words name them
 - `auditd.py`, `fapolicyd.py`, `lsm.py`, `mount.py`, `rsyslog.py`, `scanner.py`, `service.py`: kinds
-  of a whole system, each with its configuration, defaults and time limits
+  of a whole system, each with its configuration, defaults and time limits; `lsm_in_guest.py`: what
+  a guest is asked of its security module
 - `placebo.py`: changes without effect
 
 How files of sysctl.d are read is in `profiles/importers/sysctl.py`; which boot words a kernel

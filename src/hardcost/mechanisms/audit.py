@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from pydantic import BaseModel, Field, StrictBool, StrictInt
 
@@ -33,11 +33,9 @@ from hardcost.controls.control import (
     first,
     of_kind,
 )
-from hardcost.errors import InputError, TrialError
-from hardcost.mechanisms import placebo, replies
+from hardcost.errors import InputError
 from hardcost.mechanisms.ansible import TaskGroup
 from hardcost.mechanisms.auditctl_messages import (
-    MOST_SHOWN,
     auditctl_error,
     parse_messages,
     problem_of_line,
@@ -45,13 +43,11 @@ from hardcost.mechanisms.auditctl_messages import (
 from hardcost.mechanisms.boot import AUDIT_OFF, BootParameter
 from hardcost.mechanisms.export import Exported, Left, on_one_line, with_comments
 from hardcost.mechanisms.mechanism import TABLE, Mechanism, Phase, TableSource
-from hardcost.protocol import ask
-from hardcost.protocol.answers import Answer, AuditAnswer, RanAnswer, find, only
-from hardcost.protocol.requests import Audit, Request
 from hardcost.toml.write import TomlEntry
 
-BEGIN = "hardcost-begin"
-"""The message in auditd's log before the workload; events are counted from there."""
+if TYPE_CHECKING:
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 # No process has this number: it is the kernel's PID_MAX_LIMIT, and numbers stay below it.
 PREAMBLE = ("-c", "-a never,user -F pid=4194304", "-d never,user -F pid=4194304")
@@ -64,7 +60,6 @@ _BUCKETS = (
     " other files with the same remainder: that may be the cost of such a rule that fired 0 times"
 )
 
-_RULES = "/etc/audit/audit.rules"
 _EXPORTED = "exported"  # the file of rules that are read back
 _MOST_PATHS = 10_000
 _PATH_FAILED = re.compile(r"(/[^:]+): (.*?)(?: \(os error \d+\))?$")
@@ -372,6 +367,8 @@ class AuditMechanism(Mechanism[AuditKeys]):
         Raises:
             InputError: There are rules and no daemon.
         """
+        from hardcost.mechanisms import audit_loading, placebo  # noqa: PLC0415  (a price needs no guest)
+
         daemon, rules = first(controls, AuditDaemon), audit_rules(controls)
         if daemon is None:
             if rules:
@@ -380,13 +377,9 @@ class AuditMechanism(Mechanism[AuditKeys]):
         directories, files = watched_paths.paths(rules, daemon.directories, daemon.files)
         lines = (*_lines(daemon, rules), *placebo.rules(controls))
         text = "".join(f"{line}\n" for line in lines) if len(lines) > len(PREAMBLE) else ""
-        if not any(one.takes_records for one in controls):
-            load: list[Request] = [Audit(rules=text, backlog_limit=daemon.backlog_limit)]
-        else:
-            load = _beside_auditd(text, daemon.backlog_limit)
-        if not directories and not files:
-            return tuple(load)
-        return (ask.make(directories, files), *load)
+        probe = not any(one.takes_records for one in controls)
+        load = audit_loading.loading_requests(text, daemon.backlog_limit, by_probe=probe)
+        return (*audit_loading.path_requests(directories, files), *load)
 
     def verify(self, controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
         """Check that the kernel holds just the rules that were asked for.
@@ -398,11 +391,13 @@ class AuditMechanism(Mechanism[AuditKeys]):
             InputError: auditctl refused rules; each is named with its place.
             TrialError: The kernel holds another number of rules, or auditctl failed.
         """
+        from hardcost.mechanisms import audit_loading  # noqa: PLC0415  (as above)
+
         daemon, rules = first(controls, AuditDaemon), audit_rules(controls)
         if daemon is None:
             return ()
-        by_probe = not any(one.takes_records for one in controls)
-        answer = only(answers, AuditAnswer) if by_probe else _auditctl(answers)
+        probe = not any(one.takes_records for one in controls)
+        answer = audit_loading.loading_result(answers, by_probe=probe)
         said = parse_messages(answer.stderr)
         begin = len(PREAMBLE) + len(daemon.options) + 1
         by_line = dict(enumerate(rules, begin))
@@ -482,35 +477,6 @@ class AuditMechanism(Mechanism[AuditKeys]):
                         hint="name a shorter path, none of whose folders is a file there",
                     )
         return None
-
-
-def _beside_auditd(text: str, backlog_limit: int) -> list[Request]:
-    """Return the requests that load rules beside auditd, and mark the beginning in its log."""
-    asked: list[Request] = [ask.run("audit-backlog", ["auditctl", "-b", str(backlog_limit)])]
-    if text:
-        asked += [
-            ask.install(_RULES, text, 0o640),
-            ask.run("audit-rules", ["auditctl", "-R", _RULES], expect=None),
-        ]
-    return [
-        *asked,
-        ask.run("audit-list", ["sh", "-c", "auditctl -l | grep -c ^-"], expect=None),
-        ask.run("audit-status", ["auditctl", "-s"]),
-        ask.run("audit-begin", ["auditctl", "-m", BEGIN], expect=None),
-    ]
-
-
-def _auditctl(answers: Sequence[Answer]) -> AuditAnswer:
-    """Return the result of loading rules beside auditd, in the form of the probe's own answer."""
-    said = replies.output(answers, "audit-list").strip() or "0"
-    if not replies.is_number(said):
-        raise TrialError(
-            f"the machine does not say how many rules are loaded: {said[:MOST_SHOWN]!r}"
-        )
-    ran = find(answers, RanAnswer, "audit-rules")
-    if ran is None:
-        return AuditAnswer(exit=0, stdout="", stderr="", loaded=int(said))
-    return AuditAnswer(exit=ran.status, stdout=ran.stdout, stderr=ran.stderr, loaded=int(said))
 
 
 def _lines(daemon: AuditDaemon, rules: Sequence[Rule]) -> tuple[str, ...]:

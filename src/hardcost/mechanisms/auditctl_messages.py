@@ -5,10 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from auditrules.model.rule import Rule
 from hardcost.errors import Problem, TrialError
-from hardcost.protocol.answers import AuditAnswer
+
+if TYPE_CHECKING:
+    from hardcost.protocol.answers import AuditAnswer
 
 MOST_SHOWN = 2000
 """The number of characters of a program's output that an error repeats."""

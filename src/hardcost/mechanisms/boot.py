@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import BaseModel
 
@@ -18,8 +18,10 @@ from hardcost.errors import InputError, Problem
 from hardcost.mechanisms.ansible import Outside, TaskGroup
 from hardcost.mechanisms.export import Exported, Left, lines, with_comments
 from hardcost.mechanisms.mechanism import TABLE, Mechanism, TableSource
-from hardcost.protocol.boot import WordVerdict
 from hardcost.toml.write import TomlEntry
+
+if TYPE_CHECKING:
+    from hardcost.protocol.boot import WordVerdict
 
 AUDIT_OFF = "audit=0"
 

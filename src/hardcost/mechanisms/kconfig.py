@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from pydantic import BaseModel, Field, StrictBool
 
@@ -19,8 +19,10 @@ from hardcost.controls.control import Control, PlaceboKind, Profile, Rank, of_ki
 from hardcost.errors import InputError
 from hardcost.mechanisms.export import Exported, lines, with_comments
 from hardcost.mechanisms.mechanism import TABLE, Mechanism, TableSource
-from hardcost.protocol.boot import KernelRecipe
 from hardcost.toml.write import TomlEntry
+
+if TYPE_CHECKING:
+    from hardcost.protocol.boot import KernelRecipe
 
 DEBIAN = "debian:"
 """The prefix of the version of one of Debian's kernels."""
@@ -247,6 +249,8 @@ def recipe_of(controls: Sequence[Control]) -> KernelRecipe | None:
     Raises:
         InputError: There are options and no kernel to set them on, or two kernels.
     """
+    from hardcost.protocol.boot import KernelRecipe  # noqa: PLC0415  (a price builds none)
+
     kernel = _kernel(controls)
     options = tuple((one.option, one.value) for one in of_kind(controls, KernelOption))
     if options and kernel is None:

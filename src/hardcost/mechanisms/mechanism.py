@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
-from typing import Annotated, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
@@ -22,11 +22,13 @@ from hardcost.controls.control import Control, Controls, Profile
 from hardcost.errors import InputError, Problem
 from hardcost.mechanisms.ansible import TaskGroup
 from hardcost.mechanisms.export import Exported, Left
-from hardcost.protocol.answers import Answer
-from hardcost.protocol.boot import WordVerdict
-from hardcost.protocol.requests import Request
 from hardcost.toml.read import TomlFile
 from hardcost.toml.write import TomlEntry
+
+if TYPE_CHECKING:  # the models of the protocol take long, and only trials need them
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.boot import WordVerdict
+    from hardcost.protocol.requests import Request
 
 TABLE = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 

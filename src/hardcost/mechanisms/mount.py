@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
@@ -14,10 +14,11 @@ from hardcost.errors import TrialError
 from hardcost.mechanisms.ansible import Outside, TaskGroup
 from hardcost.mechanisms.export import Left
 from hardcost.mechanisms.mechanism import TABLE, Mechanism, Phase, TableSource
-from hardcost.protocol import ask
-from hardcost.protocol.answers import Answer, MountedAnswer, all_of
-from hardcost.protocol.requests import Request
 from hardcost.toml.write import TomlEntry
+
+if TYPE_CHECKING:
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 _FSTAB = re.compile(r"/[^\s#\\]*")  # as fstab writes it without escapes
 _OPTION = re.compile(r"[\w=.:/%+-]+", re.ASCII)
@@ -92,6 +93,8 @@ class MountMechanism(Mechanism[MountKeys]):
 
     def requests(self, controls: Sequence[Control]) -> tuple[Request, ...]:
         """Return the requests that mount each directory, those nearer to the root first."""
+        from hardcost.protocol import ask  # noqa: PLC0415  (a price mounts nothing)
+
         mounts = sorted(
             of_kind(controls, MountOptions), key=lambda one: (one.path.count("/"), one.path)
         )
@@ -103,6 +106,8 @@ class MountMechanism(Mechanism[MountKeys]):
         Raises:
             TrialError: A mount lacks one of them.
         """
+        from hardcost.protocol.answers import MountedAnswer, all_of  # noqa: PLC0415  (as above)
+
         found = {one.path: set(one.options) for one in all_of(answers, MountedAnswer)}
         for one in of_kind(controls, MountOptions):
             if one.path not in found:

@@ -6,7 +6,7 @@ import fnmatch
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from pydantic import BaseModel, Field, StrictInt, field_validator
 
@@ -17,10 +17,12 @@ from hardcost.errors import InputError, TrialError
 from hardcost.mechanisms.ansible import Outside, TaskGroup
 from hardcost.mechanisms.export import Exported, Left, lines, with_comments
 from hardcost.mechanisms.mechanism import TABLE, Mechanism, TableSource
-from hardcost.protocol.answers import Answer, WrittenAnswer, all_of
-from hardcost.protocol.requests import Request, Write
 from hardcost.toml.read import flattened
 from hardcost.toml.write import TomlEntry
+
+if TYPE_CHECKING:
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 TEXT_SETTINGS = frozenset(
     {"kernel/core_pattern", "kernel/hotplug", "kernel/modprobe", "kernel/poweroff_cmd"}
@@ -210,6 +212,8 @@ class SysctlMechanism(Mechanism[SysctlKeys]):
         Raises:
             InputError: A key names nothing under /proc/sys.
         """
+        from hardcost.protocol.requests import Write  # noqa: PLC0415  (a price writes nothing)
+
         return tuple(
             Write(path=_path(one), value=one.value or _EMPTY) for one in of_kind(controls, Sysctl)
         )
@@ -222,6 +226,8 @@ class SysctlMechanism(Mechanism[SysctlKeys]):
         Raises:
             TrialError: A setting did not take its value.
         """
+        from hardcost.protocol.answers import WrittenAnswer, all_of  # noqa: PLC0415  (as above)
+
         notes: list[str] = []
         written = all_of(answers, WrittenAnswer)
         for control in of_kind(controls, Sysctl):

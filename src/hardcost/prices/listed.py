@@ -7,9 +7,10 @@ the same without a build, where there is that. Audit rules are not listed: their
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from hardcost.controls.control import Control
 from hardcost.mechanisms.boot import BootParameter
@@ -204,14 +205,19 @@ _NOTES = {
 def _required() -> Iterator[ListedControl]:
     """Yield the boot parameters and sysctls that benchmarks require and the catalogue lacks."""
     for product in benchmark_ids.PRODUCTS:
-        for tables in benchmark_ids.tables_of(product):
-            for key, value in tables.get("sysctl", {}).items():
-                sysctl = Sysctl(key, str(value))
-                yield ListedControl(sysctl.name, Sysctl.noun, sysctl, _switched_off(sysctl))
-            for word in tables.get("boot", ()):
-                boot = BootParameter(word)
-                note = _NOTES.get(word, "")
-                yield ListedControl(word, boot.noun, boot, _switched_off(boot), note=note)
+        for tables in benchmark_ids.tables_of(product, "sysctl", "boot"):
+            for control in settings_in(tables):
+                note = _NOTES.get(control.name, "")
+                without = _switched_off(control)
+                yield ListedControl(control.name, control.noun, control, without, note=note)
+
+
+def settings_in(tables: Mapping[str, Any]) -> Iterator[BootParameter | Sysctl]:
+    """Yield the sysctls and boot parameters in the tables of a benchmark's control."""
+    for key, value in tables.get("sysctl", {}).items():
+        yield Sysctl(key, str(value))
+    for word in tables.get("boot", ()):
+        yield BootParameter(word)
 
 
 def _parts() -> Iterator[ListedControl]:

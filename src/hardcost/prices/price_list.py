@@ -22,7 +22,7 @@ from hardcost.model.finding.price import linux_version
 
 _SUFFIX = ".jsonl"
 _RECORDS = "-records"  # the end of the name of a list that is about records
-_STRICT = ConfigDict(extra="forbid", frozen=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 _REMEDY = "`hardcost pricelist build` makes a list"
 
 _Line = TypeVar("_Line", bound=BaseModel)

@@ -45,6 +45,12 @@ class Required:
     severity: str
     notes: tuple[str, ...] = ()
 
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The audit rules, if nothing else is required."""
+        audit = self.tables.get("audit", {}) if len(self.tables) == 1 else {}
+        return tuple(audit["rules"]) if audit.keys() == {"rules"} else ()
+
 
 @dataclass(frozen=True)
 class _Product:
@@ -57,10 +63,10 @@ class _Product:
     cis: str
     lines: tuple[str, ...]
 
-    def having(self, word: str) -> list[dict[str, Any]]:
-        """Return the lines in which a word stands as a whole."""
-        quoted = json.dumps(word)
-        return [json.loads(line) for line in self.lines if quoted in line]
+    def having(self, *words: str) -> list[dict[str, Any]]:
+        """Return the lines in which one of the words stands as a whole."""
+        quoted = [json.dumps(word) for word in words]
+        return [json.loads(line) for line in self.lines if any(one in line for one in quoted)]
 
     @property
     def source(self) -> str:
@@ -153,11 +159,10 @@ def _own_number(row: dict[str, Any]) -> str:
     return found
 
 
-def tables_of(product: str) -> list[dict[str, Any]]:
-    """Return the tables of a profile's file that carry out a product's controls."""
-    return [
-        row["controls"] for row in map(json.loads, _product(product).lines) if "controls" in row
-    ]
+def tables_of(product: str, *kinds: str) -> list[dict[str, Any]]:
+    """Return the tables of a profile's file that carry out a product's controls of some kinds."""
+    found = (row.get("controls", {}) for row in _product(product).having(*kinds))
+    return [tables for tables in found if not tables.keys().isdisjoint(kinds)]
 
 
 def title_of(product: str) -> str:

@@ -25,9 +25,6 @@ from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.profiles import benchmark_ids
 from hardcost.profiles.control_tables import ControlsTable, PackageRoot, Resolver
 from hardcost.profiles.decision_entry import GivenUp
-from hardcost.profiles.importers.scap import datastream
-from hardcost.profiles.importers.scap.profile import load_scap_profile
-from hardcost.profiles.importers.scap.xml import short
 from hardcost.profiles.importers.sysctl import (
     is_file_of_sysctls,
     is_folder_of_sysctls,
@@ -176,6 +173,8 @@ def _without_file(text: str) -> Profile:
     """Return the profile of a text that names no file."""
     inside = _IN_STREAM.fullmatch(text)
     if inside is not None:
+        from hardcost.profiles.importers.scap.profile import load_scap_profile  # noqa: PLC0415  (XML takes long)
+
         return load_scap_profile(Path(inside["file"]), inside["profile"])
     if benchmark_ids.is_name(text):
         return _benchmark_control(text)
@@ -189,6 +188,9 @@ def _without_file(text: str) -> Profile:
 
 def _needs_profile(path: Path) -> InputError:
     """Return the error for a datastream without the name of one of its profiles."""
+    from hardcost.profiles.importers.scap import datastream  # noqa: PLC0415  (as above)
+    from hardcost.profiles.importers.scap.xml import short  # noqa: PLC0415  (as above)
+
     known = [short(name) for name, _ in datastream.profiles(path)]
     return InputError(
         f"{path} is a SCAP datastream with {len(known)} profiles",
@@ -201,7 +203,7 @@ def _needs_profile(path: Path) -> InputError:
 def _benchmark_control(text: str) -> Profile:
     """Return the profile of what a benchmark's control requires."""
     found = benchmark_ids.requirements_of(text)
-    file = TomlFile(text, {"title": found.title, "source": found.source, **found.tables}, {})
+    file = TomlFile(text, {"title": found.title, "source": found.source, **found.tables})
     profile = _of_toml(file, Path(), text, lambda other: _load(other, None, (text,)), None)[0]
     named = tuple(replace(one, ids=found.ids, severity=found.severity) for one in profile.controls)
     return replace(profile, controls=named, notes=(*found.notes, *profile.notes))

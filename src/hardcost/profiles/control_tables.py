@@ -18,9 +18,6 @@ from hardcost.mechanisms.audit import Origin
 from hardcost.mechanisms.kconfig import Kernel
 from hardcost.mechanisms.mechanism import TABLE, TableSource
 from hardcost.mechanisms.registry import ALL, MechanismKeys
-from hardcost.profiles.importers.scap import rules
-from hardcost.profiles.importers.scap.profile import controls_of_settings, required_controls
-from hardcost.profiles.importers.scap.settings import settings_of
 from hardcost.profiles.kernel.options import all_controls, group_controls, notes_on_gone
 
 PackageRoot = Callable[[str], Path]
@@ -121,6 +118,8 @@ class Resolver(TableSource):
         origins: dict[tuple[Location, str], Origin] = {}
         try:
             if scap_profile is not None:
+                from hardcost.profiles.importers.scap import rules  # noqa: PLC0415  (few files have a datastream, and XML takes long)
+
                 found = rules.rule_set(files, scap_profile, self.shown, origins)
             else:
                 found = parse.read(files, self.shown)
@@ -132,6 +131,9 @@ class Resolver(TableSource):
 
     def settings(self, table: SettingsTable) -> Controls:
         """Return the settings that datastreams require."""
+        from hardcost.profiles.importers.scap.profile import controls_of_settings  # noqa: PLC0415  (as above)
+        from hardcost.profiles.importers.scap.settings import settings_of  # noqa: PLC0415  (as above)
+
         here = self.within("settings")
         try:
             found = [
@@ -145,6 +147,8 @@ class Resolver(TableSource):
 
     def scap(self, table: ScapTable) -> Controls:
         """Return all that a profile of datastreams requires."""
+        from hardcost.profiles.importers.scap.profile import required_controls  # noqa: PLC0415  (as above)
+
         here = self.within("scap")
         tailoring = None if table.tailoring is None else self.folder / table.tailoring
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from hardcost.model.finding.price import (
@@ -144,28 +144,62 @@ def _first_of_all(calls: Sequence[CallPrice]) -> str:
     return f"; the first rule of all adds up to {percent(max(shares))} besides" if shares else ""
 
 
+@dataclass(frozen=True)
+class PriceRow:
+    """What a control adds to one call, or to one thing that programs do, kernel by kernel.
+
+    A price is None where it adds nothing, and where that is `unknown`.
+    """
+
+    prices: tuple[CallPrice | None, ...]
+    unknown: tuple[bool, ...]
+
+    @property
+    def oldest(self) -> CallPrice:
+        """The price on the oldest kernel that has one."""
+        return next(one for one in self.prices if one is not None)
+
+    @property
+    def name(self) -> str:
+        """What it is the price of."""
+        return name_of(self.oldest)
+
+    @property
+    def largest(self) -> float:
+        """The largest share by which it grows or shrinks."""
+        return max(abs(one.share) for one in self.prices if one is not None)
+
+
+def call_rows(priced: Sequence[KernelPrice]) -> list[PriceRow]:
+    """Return a row for each call that costs something on any kernel, the dearest first."""
+    found = _rows([kernel.calls for kernel in priced], [kernel.missing for kernel in priced])
+    return sorted(found, key=lambda row: -row.largest)
+
+
+def program_rows(priced: Sequence[KernelPrice]) -> list[PriceRow]:
+    """Return a row for each thing that programs do; without a price it was not measured."""
+    return list(_rows([kernel.programs for kernel in priced], None))
+
+
+def _rows(
+    by_kernel: Sequence[Sequence[CallPrice]], missing: Sequence[Collection[str]] | None
+) -> Iterator[PriceRow]:
+    known = [{(str(one.workload), one.metric): one for one in of} for of in by_kernel]
+    for key in dict.fromkeys(key for of in reversed(known) for key in of):
+        unknown = [True for _ in known] if missing is None else [key[0] in of for of in missing]
+        yield PriceRow(tuple(of.get(key) for of in known), tuple(unknown))
+
+
 def _table(one: ControlPrice, *, whole: bool) -> tuple[tuple[tuple[str, ...], ...], list[str]]:
     """Return the rows of calls that cost something, with the head; and what they leave out."""
     priced = _priced(one)
-    by_kernel = [{_key(call): call for call in kernel.calls} for kernel in priced]
-    every = {key: call for known in reversed(by_kernel) for key, call in known.items()}
-    ordered = sorted(every, key=lambda key: -_largest(key, by_kernel))
-    shown = ordered if whole else ordered[:SHOWN]
-    first = any(call.first is not None for call in every.values())
-    rows = [
-        (
-            name_of(every[key]),
-            *(
-                _cell(known.get(key), kernel, key)
-                for known, kernel in zip(by_kernel, priced, strict=True)
-            ),
-            *((_first(every[key]),) if first else ()),
-        )
-        for key in shown
-    ]
+    every = call_rows(priced)
+    shown = every if whole else every[:SHOWN]
+    first = has_first(priced)
+    rows = [(*_cells(row), *((_first(row.oldest),) if first else ())) for row in shown]
     done, unclear = _programs(priced)
     rows += done
-    left_out = _left_out(priced, ordered[len(shown) :], by_kernel) if ordered else ()
+    left_out = _left_out(priced, every[len(shown) :]) if every else ()
     said = [*left_out, *unclear]
     if not rows:
         return (), said
@@ -175,32 +209,32 @@ def _table(one: ControlPrice, *, whole: bool) -> tuple[tuple[tuple[str, ...], ..
 
 def _programs(priced: Sequence[KernelPrice]) -> tuple[list[tuple[str, ...]], list[str]]:
     """Return a row for each thing that programs do and that clearly changes, and what does not."""
-    by_kernel = [{_key(one): one for one in kernel.programs} for kernel in priced]
-    every = {key: one for known in reversed(by_kernel) for key, one in known.items()}
     rows, unclear = [], []
-    for key, one in every.items():
-        known = [of.get(key) for of in by_kernel]
-        if any(it is not None and it.is_clear for it in known):
-            cells = (ABSENT if it is None else amount_of(it) for it in known)
-            rows.append((name_of(one), *cells))
+    for row in program_rows(priced):
+        known = [one for one in row.prices if one is not None]
+        if any(one.is_clear for one in known):
+            rows.append(_cells(row))
         else:
-            width = max((it.high - it.low) / it.base for it in known if it is not None and it.base)
-            unclear.append(f"{name_of(one)} (±{percent(width / 2)})")
+            width = max((one.high - one.low) / one.base for one in known if one.base)
+            unclear.append(f"{row.name} (±{percent(width / 2)})")
     return rows, [f"No clear change to {join_in_prose(unclear)}."] if unclear else []
 
 
-def _key(call: CallPrice) -> tuple[str, str]:
-    return str(call.workload), call.metric
+def has_first(priced: Sequence[KernelPrice]) -> bool:
+    """Say whether prices have what the first rule of all adds besides."""
+    return any(call.first is not None for kernel in priced for call in kernel.calls)
 
 
-def _largest(key: tuple[str, str], by_kernel: Sequence[dict[tuple[str, str], CallPrice]]) -> float:
-    return max(abs(known[key].share) for known in by_kernel if key in known)
+def _cells(row: PriceRow) -> tuple[str, ...]:
+    cells = zip(row.prices, row.unknown, strict=True)
+    return (row.name, *(cell_of(one, unknown=unknown) for one, unknown in cells))
 
 
-def _cell(call: CallPrice | None, kernel: KernelPrice, key: tuple[str, str]) -> str:
-    if call is None:
-        return ABSENT if key[0] in kernel.missing else "0"
-    return amount_of(call)
+def cell_of(one: CallPrice | None, *, unknown: bool) -> str:
+    """Return a price as a table has it."""
+    if one is None:
+        return ABSENT if unknown else "0"
+    return amount_of(one)
 
 
 def amount_of(call: CallPrice) -> str:
@@ -228,14 +262,10 @@ def _signed_percent(share: float) -> str:
     return f"{'-' if share < 0 else '+'}{text}"
 
 
-def _left_out(
-    priced: Sequence[KernelPrice],
-    more: Sequence[tuple[str, str]],
-    by_kernel: Sequence[dict[tuple[str, str], CallPrice]],
-) -> Iterator[str]:
+def _left_out(priced: Sequence[KernelPrice], more: Sequence[PriceRow]) -> Iterator[str]:
     """Yield the number of calls that the table leaves out: costing less, or nothing."""
     if more:
-        largest = percent(max(_largest(key, by_kernel) for key in more))
+        largest = percent(max(row.largest for row in more))
         yield f"{count(len(more), 'more call')} by up to {largest} (--all shows them)."
     free = [kernel for kernel in priced if kernel.free]
     if len({kernel.free for kernel in free}) == 1:

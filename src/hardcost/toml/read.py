@@ -9,6 +9,7 @@ import typing
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -43,11 +44,16 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 @dataclass(frozen=True)
 class TomlFile:
-    """A file's values, and the line at which each begins; `name` is as the user called it."""
+    """A file's values, and the text that they are in; `name` is as the user called it."""
 
     name: str
     data: dict[str, Any]
-    lines: dict[locations.KeyPath, int]
+    text: str = ""
+
+    @cached_property
+    def lines(self) -> dict[locations.KeyPath, int]:
+        """The line at which each value begins: sought once one is asked for, as it takes long."""
+        return locate(self.text)
 
     def place(self, *path: str | int) -> Location:
         """Return the location of the value at `path`, or of what it would be part of."""
@@ -72,7 +78,7 @@ def parse(content: bytes, name: str) -> TomlFile:
         if deep is not None:
             raise InputError(_TOO_DEEP, place=Location(name, deep))
         data = _not_deep(tomllib.loads(text))
-        return TomlFile(name, data, locate(text))
+        return TomlFile(name, data, text)
     except UnicodeDecodeError as error:
         place = Location(name, content.count(b"\n", 0, error.start) + 1)
         raise InputError("this is not UTF-8", place=place, hint="TOML is UTF-8 text") from None

@@ -80,6 +80,12 @@ def test_the_site_has_a_page_for_each_control_and_no_dead_link(whole: Path) -> N
         assert address_of(name) in there
 
 
+def test_no_bar_is_longer_than_its_column(whole: Path) -> None:
+    texts = (file.read_text() for file in whole.glob("**/*.html"))
+    lengths = {int(one) for text in texts for one in re.findall(r"width:(\d+)%", text)}
+    assert max(lengths) == 100
+
+
 def test_two_clicks_lead_from_a_search_to_a_price(whole: Path, browser: Browser) -> None:
     page = browser.new_page()
     page.goto((whole / FRONT).as_uri())

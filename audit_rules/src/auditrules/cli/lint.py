@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from auditrules.cli.mount import caller_of_verb, complete_rules
-from auditrules.cli.options import fail_on_option, option, sarif_file_option, takes
+from auditrules.cli.options import NamedPath, fail_on_option, option, sarif_file_option, takes
 from auditrules.cli.verb import RulesVerb
 
 _FAILS = {"error": {"error"}, "warning": {"error", "warning"}}
@@ -47,7 +47,7 @@ class _Options:
     )
     root: Path | None = option(
         "--root",
-        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        type=NamedPath(exists=True, file_okay=False),
         help="A folder that represents the machine's /, to check whether the paths in rules exist.",
     )
     select: str | None = option(

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from auditrules.cli.mount import caller_of_verb, complete_rules
-from auditrules.cli.options import ReadingOptions, mix_option, option, takes
+from auditrules.cli.options import NamedPath, ReadingOptions, mix_option, option, takes
 from auditrules.cli.verb import RulesVerb
 from auditrules.model.errors import InputError
 from auditrules.words import visible
@@ -23,7 +23,7 @@ class _Options:
         "-o",
         "--out",
         required=True,
-        type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+        type=NamedPath(dir_okay=False, allow_dash=True),
         help="The file to write, or - for standard output; the report then goes to standard error.",
     )
     force: bool = option("--force", is_flag=True, help="Overwrite the file if it exists.")

@@ -24,10 +24,28 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 FORMATS = ("text", "json")
 """The formats of a result, where a verb has no others."""
 
-FILE = click.Path(path_type=Path, dir_okay=False)
+
+class NamedPath(click.Path):
+    """A file or folder with a name: an empty one would be the current folder."""
+
+    def __init__(self, **how: bool) -> None:
+        super().__init__(path_type=Path, **how)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path.
+
+        Raises:
+            BadParameter: It is empty, or not as the option asks.
+        """
+        if value == "":
+            self.fail("the name is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = NamedPath(dir_okay=False)
 """A file that may be missing."""
 
-EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+EXISTING_FILE = NamedPath(exists=True, dir_okay=False)
 """A file that is there."""
 
 
@@ -120,7 +138,7 @@ class ReadingOptions:
 
     root: Path | None = option(
         "--root",
-        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        type=NamedPath(exists=True, file_okay=False),
         help="A folder with the root file system that the rules are for (/ for this machine), to"
         " look up whether a path that -w watches is a directory.",
     )

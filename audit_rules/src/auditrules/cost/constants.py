@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field as field_of
+from functools import cache
 from importlib import resources
 from types import MappingProxyType
 from typing import Any, Self
@@ -97,6 +98,7 @@ class Constants:
         return low + (high - low) * (rules - near) / (far - near) if far > near else high
 
     @classmethod
+    @cache
     def of_debian(cls) -> Self:
         """Return the constants of Debian 12's kernel in an emulated guest, as shipped."""
         folder = resources.files("auditrules.cost") / "constants"

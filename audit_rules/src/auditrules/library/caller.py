@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from auditrules.model.errors import InputError
-from auditrules.model.rule import Reading
+
+if TYPE_CHECKING:
+    from auditrules.model.rule import Reading
 
 
 class Tell(Protocol):

@@ -12,9 +12,12 @@ import os
 import re
 import secrets
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from auditrules.lint.diagnostic import Diagnostic, Level
 from auditrules.words import visible
+
+if TYPE_CHECKING:  # each note on stderr is made harmless, and few runs have diagnostics
+    from auditrules.lint.diagnostic import Diagnostic
 
 _COMMAND = re.compile(r"^\s*::|##\[", re.MULTILINE)
 
@@ -41,7 +44,7 @@ def _annotation(one: Diagnostic, program: str) -> str:
     known = (("file", visible(one.spot.file)), ("line", one.spot.line), ("col", one.spot.column))
     where = {name: str(value) for name, value in known if value}
     words = [one.message, *([f"remedy: {one.remedy}"] if one.remedy else [])]
-    level = {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "notice"}[one.level]
+    level = "notice" if one.level == "note" else one.level.value
     return command(level, visible("; ".join(words)), {**where, "title": f"{program}: {one.code}"})
 
 

@@ -7,38 +7,24 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 import click
 from rich.cells import cell_len
-from rich.markup import escape
-from rich.table import Column, Table
 
-from auditrules.cli import results
 from auditrules.cli.terminal import print_line
 from auditrules.show.errors import problem_lines
-from hardcost.cli.console.progress_events import (
-    AnyEvent,
-    ErrorEvent,
-    InterruptedEvent,
-    NoteEvent,
-)
 from hardcost.errors import HardcostError, MachineError
 from hardcost.units import visible
 
-_LIST_WIDTH = 100  # columns of a list where stdout is no terminal
+if TYPE_CHECKING:
+    from hardcost.cli.console.progress_events import AnyEvent
+
+LIST_WIDTH = 100
+"""Columns of a list where stdout is no terminal."""
+
 _LEAST_WIDTH = 40  # columns, however narrow the terminal is
 _CONSOLE_LINES = 15  # of the end of a guest's console
-
-
-def show_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows of texts to stdout as a table; a name, in the first column, is never folded."""
-    table = Table()
-    for nth, name in enumerate(columns):
-        table.add_column(name, overflow="fold", no_wrap=name == "name" and nth == 0)
-    for row in rows:
-        table.add_row(*map(visible, row))
-    results.show(table)
 
 
 def print_columns(rows: Sequence[Sequence[str]]) -> None:
@@ -50,25 +36,9 @@ def print_columns(rows: Sequence[Sequence[str]]) -> None:
     sys.stdout.flush()  # before any note that follows on stderr
 
 
-def print_table(rows: Sequence[Sequence[str]]) -> None:
-    """Print rows of equally many texts to stdout, the first as their head, in 100 columns.
-
-    A text that is too long continues below itself. A terminal has its own width.
-    """
-    table = Table(*(Column(name, overflow="fold") for name in rows[0]))
-    for row in rows[1:]:
-        table.add_row(*map(escape, row))
-    if sys.stdout.isatty():
-        results.show(table)
-        return
-    for line in results.lines(results.without_boxes(table), _LIST_WIDTH):
-        print(line.rstrip())
-    sys.stdout.flush()  # before any note that follows on stderr
-
-
 def print_wrapped(text: str, indent: int) -> None:
     """Print a text to stdout, indented, in as many lines as it needs; no line if it is empty."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _LIST_WIDTH
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else LIST_WIDTH
     for line in textwrap.wrap(
         visible(text),
         max(width, _LEAST_WIDTH),
@@ -87,6 +57,8 @@ def choose_form(progress: str) -> None:
 def note(text: str) -> None:
     """Print a line that is no result to stderr; nothing in it is taken for markup or control."""
     if _Form.chosen == "json":
+        from hardcost.cli.console.progress_events import NoteEvent  # noqa: PLC0415  (they take long)
+
         emit(NoteEvent(text=text))
     elif _Form.chosen != "none":
         print_line(text)
@@ -100,6 +72,8 @@ def emit(event: AnyEvent) -> None:
 def emit_interrupted(text: str) -> None:
     """Print the last line of a command that was interrupted."""
     if _Form.chosen == "json":
+        from hardcost.cli.console.progress_events import InterruptedEvent  # noqa: PLC0415  (as in `note`)
+
         emit(InterruptedEvent(text=text))
     else:
         print_line(text)
@@ -109,6 +83,8 @@ def complain(error: HardcostError) -> None:
     """Print every problem of an error to stderr, with its place and its remedy."""
     console = error.console.splitlines()[-_CONSOLE_LINES:] if _has_console(error) else []
     if _Form.chosen == "json":
+        from hardcost.cli.console.progress_events import ErrorEvent  # noqa: PLC0415  (as in `note`)
+
         for problem in error.problems:
             emit(
                 ErrorEvent(

@@ -17,6 +17,7 @@ from auditrules.cli.options import (
     FILE,
     FORMATS,
     Decorator,
+    NamedPath,
     format_option,
     option,
     takes,
@@ -399,7 +400,7 @@ class MeasuringOptions:
     kernel: Path | None = option(
         "--kernel",
         section=_GUESTS,
-        type=click.Path(path_type=Path),
+        type=NamedPath(),
         shell_complete=completion.kernels,
         help="A bzImage, a vmlinux, a kernel's .deb or .rpm, a folder that holds one,"
         " debian:VERSION such as debian:6.12, or 'host', the kernel that runs here (default:"
@@ -408,7 +409,7 @@ class MeasuringOptions:
     source: Path | None = option(
         "--source",
         section=_GUESTS,
-        type=click.Path(path_type=Path),
+        type=NamedPath(),
         help="The Linux source from which kernels with options are built: a folder, or"
         " debian:VERSION such as debian:7.3 (default: Debian 12's package"
         " linux-source-6.1).",
@@ -416,14 +417,14 @@ class MeasuringOptions:
     image: Path | None = option(
         "--image",
         section=_GUESTS,
-        type=click.Path(path_type=Path),
+        type=NamedPath(),
         help="Your own disk for guests that run services: raw or qcow2, with Linux on ext4."
         " Its newest kernel is booted unless --kernel names one.",
     )
     rootfs: Path | None = option(
         "--rootfs",
         section=_GUESTS,
-        type=click.Path(path_type=Path),
+        type=NamedPath(),
         help="Your own system for such guests, as a folder that holds all of its files.",
     )
     qemu: str | None = qemu_option(_GUESTS)
@@ -460,7 +461,7 @@ class MeasuringOptions:
     report: Path | None = option(
         "--report",
         section=_RESULTS,
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=NamedPath(dir_okay=False),
         help="Where to write the HTML report (default: reports/RUN.html beside the store).",
     )
     store: Path = store_option(_RESULTS)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import click
 
-from auditrules.cli.options import option, takes
+from auditrules.cli.options import NamedPath, option, takes
 from hardcost.cli.command import VerbGroup
 from hardcost.cli.input import completion
 from hardcost.cli.input.options import raw_option, store_option
@@ -21,7 +21,7 @@ from hardcost.show.exports.formats import RESULTS
 _Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 _WORKFLOWS = {"github": "gate.github.yml", "gitlab": "gate.gitlab-ci.yml"}
 _FORMS: dict[str, Literal["grub", "bootc", "plain"]] = {".cfg": "grub", ".toml": "bootc"}
-_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+_FILE = NamedPath(dir_okay=False, allow_dash=True)
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def _folder(what: str) -> _Option:
         "-o",
         "--out",
         required=True,
-        type=click.Path(path_type=Path, file_okay=False),
+        type=NamedPath(file_okay=False),
         help=what,
     )
 
@@ -250,7 +250,7 @@ def workflow(service: str, out: Path, *, force: bool) -> None:
         )
 
 
-_DECISION = click.argument("decision", type=click.Path(path_type=Path, dir_okay=False))
+_DECISION = click.argument("decision", type=NamedPath(dir_okay=False))
 
 
 @export.command()
@@ -282,7 +282,7 @@ def waivers(decision: Path, own: _WaiverOptions) -> None:
 
 
 @export.command()
-@click.argument("datastream", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("datastream", type=NamedPath(dir_okay=False))
 @_DECISION
 @click.option(
     "--scap-profile",

@@ -9,7 +9,14 @@ from pathlib import Path
 
 import click
 
-from auditrules.cli.options import EXISTING_FILE, format_option, mix_option, option, takes
+from auditrules.cli.options import (
+    EXISTING_FILE,
+    NamedPath,
+    format_option,
+    mix_option,
+    option,
+    takes,
+)
 from auditrules.cli.verb import Verb
 
 
@@ -20,7 +27,7 @@ class _Options:
     root: Path | None = option(
         "--root",
         metavar="FOLDER",
-        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        type=NamedPath(exists=True, file_okay=False),
         help="Look at the system in this folder, such as a mounted image: at what its files would"
         " put in force. No link in it leads outside.",
     )
@@ -60,7 +67,7 @@ class _Options:
         "-o",
         "--output",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=NamedPath(),
         help="Write what was set as a profile, for `bill`, `advise`, `gate` and `export`.",
     )
     policy: Path | None = option(

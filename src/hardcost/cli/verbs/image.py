@@ -89,7 +89,7 @@ def list_(result: FormatOptions) -> None:
     Example:  hardcost image list --format json
     """
     from auditrules.cli import results
-    from hardcost.cli.console import console
+    from hardcost.cli.console import tables
     from hardcost.library import images
     from hardcost.units import storage, visible
 
@@ -102,7 +102,7 @@ def list_(result: FormatOptions) -> None:
     rows = [
         (one.kind, one.name, one.used[:10], storage(one.bytes), visible(one.title)) for one in found
     ]
-    console.print_table([head, *rows])
+    tables.print_table([head, *rows])
 
 
 @image.command()

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from auditrules.cli.options import NamedPath
 from hardcost.cli.command import VerbGroup
 
 _STREAM = Path("-")
 _output = click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    type=NamedPath(dir_okay=False, allow_dash=True),
     default=_STREAM,
     help="Write the profile to this file, and overwrite it (default: standard output).",
 )
@@ -31,7 +32,7 @@ def import_() -> None:
 
 
 @import_.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@click.argument("file", type=NamedPath(dir_okay=False, allow_dash=True))
 @_output
 def khc(file: Path, output: Path) -> None:
     """Make a profile of the checks that kernel-hardening-checker reports as failing.
@@ -57,7 +58,7 @@ def khc(file: Path, output: Path) -> None:
 
 
 @import_.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=NamedPath(dir_okay=False))
 @click.option(
     "--scap-profile",
     required=True,
@@ -66,7 +67,7 @@ def khc(file: Path, output: Path) -> None:
 )
 @click.option(
     "--tailoring",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NamedPath(dir_okay=False),
     metavar="FILE",
     help="Change that profile as this XCCDF tailoring file says.",
 )
@@ -98,9 +99,7 @@ def scap(file: Path, scap_profile: str, tailoring: Path | None, output: Path) ->
 
 
 @import_.command()
-@click.argument(
-    "paths", metavar="FILE...", type=click.Path(path_type=Path), nargs=-1, required=True
-)
+@click.argument("paths", metavar="FILE...", type=NamedPath(), nargs=-1, required=True)
 @_output
 def audit(paths: tuple[Path, ...], output: Path) -> None:
     """Make a profile of audit rules from files, and from folders as augenrules reads them.
@@ -118,9 +117,7 @@ def audit(paths: tuple[Path, ...], output: Path) -> None:
 
 
 @import_.command()
-@click.argument(
-    "paths", metavar="FILE...", type=click.Path(path_type=Path), nargs=-1, required=True
-)
+@click.argument("paths", metavar="FILE...", type=NamedPath(), nargs=-1, required=True)
 @click.option(
     "--leave-out-faulty",
     is_flag=True,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from auditrules.cli.options import FormatOptions, format_option, option, takes
+from auditrules.cli.options import FormatOptions, NamedPath, format_option, option, takes
 from hardcost.cli.command import VerbGroup
 from hardcost.cli.input import completion
 from hardcost.cli.input.options import insecure_option, tls_option, unconfined_option
@@ -26,7 +26,7 @@ class _BuildOptions:
     )
     source: Path | None = option(
         "--source",
-        type=click.Path(path_type=Path),
+        type=NamedPath(),
         help="The Linux source: a folder, or debian:VERSION such as debian:7.3 (default: Debian"
         " 12's package linux-source-6.1).",
     )
@@ -39,7 +39,7 @@ class _BuildOptions:
     fragments: tuple[Path, ...] = option(
         "--fragment",
         multiple=True,
-        type=click.Path(path_type=Path),
+        type=NamedPath(),
         help="Set the options in this file, which has the form of a .config. May be repeated.",
     )
     patches: tuple[str, ...] = option(
@@ -102,7 +102,7 @@ def build(own: _BuildOptions) -> None:
                hardcost kernel build --source debian:7.3 --patch flat
     """
     from auditrules.cli import results
-    from hardcost.cli.console import console, progress
+    from hardcost.cli.console import progress, tables
     from hardcost.cli.input import requests
     from hardcost.library import kernels
 
@@ -121,7 +121,7 @@ def build(own: _BuildOptions) -> None:
     if own.format == "json":
         results.print_json(found)
     else:
-        console.show_rows(kernels.COLUMNS, [one.row for one in found])
+        tables.show_rows(kernels.COLUMNS, [one.row for one in found])
 
 
 @kernel.command(name="list")
@@ -135,18 +135,18 @@ def list_(result: FormatOptions) -> None:
     Example:  hardcost kernel list --format json
     """
     from auditrules.cli import results
-    from hardcost.cli.console import console
+    from hardcost.cli.console import tables
     from hardcost.library import kernels
 
     found = kernels.built_kernels()
     if result.format == "json":
         results.print_json(found)
     else:
-        console.show_rows(kernels.COLUMNS, [one.row for one in found])
+        tables.show_rows(kernels.COLUMNS, [one.row for one in found])
 
 
 @kernel.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=NamedPath())
 @takes("result", FormatOptions)
 def check(file: Path, result: FormatOptions) -> None:
     """List the hardening options that a kernel configuration lacks.
@@ -158,7 +158,7 @@ def check(file: Path, result: FormatOptions) -> None:
     Example:  hardcost kernel check /boot/config-$(uname -r)
     """
     from auditrules.cli import results
-    from hardcost.cli.console import console
+    from hardcost.cli.console import tables
     from hardcost.library import kernels
     from hardcost.units import visible
 
@@ -168,6 +168,6 @@ def check(file: Path, result: FormatOptions) -> None:
     else:
         click.echo(f"{visible(str(file))}: {found}")
         rows = [(one.option, one.recommended, one.found, one.severity) for one in found.options]
-        console.show_rows(("option", "recommended", "found", "severity"), rows)
+        tables.show_rows(("option", "recommended", "found", "severity"), rows)
     if found.options:
         raise click.exceptions.Exit(1)

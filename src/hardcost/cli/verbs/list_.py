@@ -154,14 +154,17 @@ def _show(what: str, rows: Sequence[Mapping[str, object]]) -> None:
             for text in entry.words:
                 console.print_wrapped(text, 2)
     elif what == "workloads":
+        from hardcost.cli.console import tables
         from hardcost.library.listing import WorkloadEntry
 
         console.note("`--format json` says what each parameter means")
         found = map(WorkloadEntry.model_validate, rows)
         texts = [(one.name, ", ".join(one.parameter_names) or "-", one.what) for one in found]
         head = ["name", "parameters", "what"]
-        console.print_table([head, *([visible(text) for text in one] for one in texts)])
+        tables.print_table([head, *([visible(text) for text in one] for one in texts)])
     else:
+        from hardcost.cli.console import tables
+
         values = [[visible(str(text)) for text in row.values()] for row in rows]
-        console.print_table([list(rows[0]), *values])
+        tables.print_table([list(rows[0]), *values])
     sys.stdout.flush()  # before any note that follows on stderr

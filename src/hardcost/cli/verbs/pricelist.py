@@ -8,14 +8,14 @@ from typing import Any, Literal
 
 import click
 
-from auditrules.cli.options import FORMATS, option, takes
+from auditrules.cli.options import FORMATS, NamedPath, option, takes
 from hardcost.cli.command import VerbGroup
 from hardcost.cli.input import completion
 from hardcost.cli.input.options import MeasuringOptions, measures
 
 
 def _output_option(metavar: str, text: str) -> Any:
-    path = click.Path(path_type=Path)
+    path = NamedPath()
     return option("-o", "--output", metavar=metavar, required=True, type=path, help=text)
 
 

@@ -10,7 +10,7 @@ import click
 
 from auditrules.cli.group import auditrules
 from auditrules.cli.mount import Mounting
-from auditrules.cli.options import ReadingOptions, mix_option, option, takes
+from auditrules.cli.options import NamedPath, ReadingOptions, mix_option, option, takes
 from auditrules.cli.verb import RuleTaker
 from hardcost.cli.command import VerbGroup
 from hardcost.cli.input import completion
@@ -58,7 +58,7 @@ class _Options:
     )
     kernel: Path | None = option(
         "--kernel",
-        type=click.Path(path_type=Path),
+        type=NamedPath(),
         shell_complete=completion.kernels,
         help="The kernel whose prices apply: a bzImage, a vmlinux, or 'host' (default: Debian's).",
     )

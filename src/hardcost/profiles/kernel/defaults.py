@@ -22,7 +22,7 @@ _FILE = Path(str(resources.files("hardcost.profiles"))) / "catalogue" / "kernel"
 
 
 class _Default(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     control: str
     by: By
@@ -31,7 +31,7 @@ class _Default(BaseModel):
 
 
 class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     sysctl: tuple[_Default, ...]
     boot: tuple[_Default, ...]

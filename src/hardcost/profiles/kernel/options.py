@@ -39,7 +39,7 @@ ShortText = Annotated[str, Field(min_length=1)]
 _Model = TypeVar("_Model", bound=BaseModel)
 
 _FOLDER = Path(str(resources.files("hardcost.profiles"))) / "catalogue" / "kernel"
-_STRICT = ConfigDict(extra="forbid", frozen=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 _SLUGS = (
     "kspp-self-protection",
     "clipos-self-protection",

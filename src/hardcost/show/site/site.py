@@ -18,7 +18,16 @@ from hardcost.model.finding.price import (
     dearest_call,
     dearest_program,
 )
-from hardcost.show.prices import amount_of, answer_of, good_for, how_known, name_of
+from hardcost.show.prices import (
+    answer_of,
+    call_rows,
+    cell_of,
+    good_for,
+    has_first,
+    how_known,
+    name_of,
+    program_rows,
+)
 from hardcost.show.site.rendering import AmountCell, rendered
 from hardcost.show.text import percent, signed_number
 from hardcost.units import visible
@@ -114,9 +123,9 @@ def _control(one: ControlPrice, known: Mapping[str, ControlPrice]) -> str:
         columns=[
             ("call", "text"),
             *((f"Linux {kernel.version}", "number") for kernel in priced),
-            *((("the first rule", "number"),) if _has_first(priced) else ()),
+            *((("the first rule", "number"),) if has_first(priced) else ()),
         ],
-        rows=list(_call_rows(priced)),
+        rows=list(_price_rows(priced)),
         known=[visible(line) for line in how_known(one)],
         measure=None if one.measure is None else visible(one.measure),
         demanded=[visible(name) for name in one.demanded_by],
@@ -168,42 +177,23 @@ def _most(one: ControlPrice, version: str | None) -> AmountCell:
     return AmountCell(f"{percent(most.share)} ({name_of(most)})", most.share, min(most.share, 1.0))
 
 
-def _has_first(priced: Sequence[KernelPrice]) -> bool:
-    return any(call.first is not None for kernel in priced for call in kernel.calls)
+def _price_rows(priced: Sequence[KernelPrice]) -> Iterator[_Row]:
+    """Yield a row for each call that costs something, then one for each thing that programs do."""
+    first = has_first(priced)
+    for rows in (call_rows(priced), program_rows(priced)):
+        longest = max((row.largest for row in rows), default=0.0)
+        for row in rows:
+            known = zip(row.prices, row.unknown, strict=True)
+            cells = [_amount(one, longest, unknown=unknown) for one, unknown in known]
+            yield _Row(row.name, (*cells, *([_first(row.oldest)] if first else ())))
 
 
-def _call_rows(priced: Sequence[KernelPrice]) -> Iterator[_Row]:
-    """Yield a row for each call that costs something on any kernel, the dearest first."""
-    by_kernel = [{(str(it.workload), it.metric): it for it in kernel.calls} for kernel in priced]
-    every = {key: call for known in by_kernel for key, call in known.items()}
-    longest = max((abs(call.share) for call in every.values()), default=0.0)
-    for key in sorted(
-        every, key=lambda it: -max(abs(of[it].share) for of in by_kernel if it in of)
-    ):
-        cells = [_amount(known.get(key), longest) for known in by_kernel]
-        first = every[key].first
-        if _has_first(priced):
-            cells.append(AmountCell("" if first is None else signed_number(first), first))
-        yield _Row(key[1], tuple(cells))
-    yield from _program_rows(priced)
+def _first(one: CallPrice) -> AmountCell:
+    return AmountCell("" if one.first is None else signed_number(one.first), one.first)
 
 
-def _program_rows(priced: Sequence[KernelPrice]) -> Iterator[_Row]:
-    """Yield a row for each thing that programs do."""
-    by_kernel = [{(str(it.workload), it.metric): it for it in kernel.programs} for kernel in priced]
-    every = {key: one for known in by_kernel for key, one in known.items()}
-    longest = max((abs(one.share) for one in every.values()), default=0.0)
-    first = (AmountCell(""),) if _has_first(priced) else ()
-    for key, one in every.items():
-        cells = (
-            AmountCell("-") if key not in known else _amount(known[key], longest)
-            for known in by_kernel
-        )
-        yield _Row(name_of(one), (*cells, *first))
-
-
-def _amount(call: CallPrice | None, longest: float) -> AmountCell:
-    if call is None:
-        return AmountCell("0", 0.0)
-    part = max(call.share, 0.0) / longest if longest else 0.0
-    return AmountCell(amount_of(call), call.share, part)
+def _amount(one: CallPrice | None, longest: float, *, unknown: bool) -> AmountCell:
+    text = cell_of(one, unknown=unknown)
+    if one is None:
+        return AmountCell(text, None if unknown else 0.0)
+    return AmountCell(text, one.share, max(one.share, 0.0) / longest if longest else 0.0)
