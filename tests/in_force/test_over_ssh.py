@@ -148,4 +148,5 @@ def test_odd_states_of_audit_are_no_fault(digits: str) -> None:
         f"command {code('auditctl -l')} {code('-w /etc/shadow -p wa')}",
         f"command {code('auditctl -s')} {code(f'enabled {digits}')}",
     )
-    assert len(found.found) == (0 if digits.startswith("0") else 1)
+    rules = [one for one in found.found if one.kind == "audit rule"]
+    assert len(rules) == (0 if digits.startswith("0") else 1)

@@ -37,6 +37,7 @@ def by_name(survey: Survey, name: str) -> InForce:
 
 SHADOW = "-w /etc/shadow -p wa -k id"
 CHMOD = "-a always,exit -F arch=b64 -S chmod -F key=perm"
+ON = {"audit switched on": ""}
 
 
 def test_audit_rules_are_those_of_rules_d_each_with_its_line(tmp_path: Path) -> None:
@@ -45,7 +46,7 @@ def test_audit_rules_are_those_of_rules_d_each_with_its_line(tmp_path: Path) -> 
     write(tmp_path, "etc/audit/rules.d/other", CHMOD)
     write(tmp_path, "etc/audit/audit.rules", "-w /merged -p wa")
     survey = audit.read(MachineFiles(tmp_path))
-    assert places(survey) == {
+    assert places(survey) == ON | {
         CHMOD: "/etc/audit/rules.d/9-b.rules:1",  # as augenrules sorts
         SHADOW: "/etc/audit/rules.d/10-a.rules:3",
     }
@@ -55,13 +56,26 @@ def test_audit_rules_are_those_of_rules_d_each_with_its_line(tmp_path: Path) -> 
 def test_a_rule_that_is_there_twice_counts_once(tmp_path: Path) -> None:
     write(tmp_path, "etc/audit/rules.d/a.rules", f"{SHADOW}\n{SHADOW}\n")
     survey = audit.read(MachineFiles(tmp_path))
-    assert places(survey) == {SHADOW: "/etc/audit/rules.d/a.rules:1"}
+    assert places(survey) == ON | {SHADOW: "/etc/audit/rules.d/a.rules:1"}
     assert any("a.rules:2: the kernel refuses it" in note for note in survey.notes)
 
 
 def test_the_merged_file_is_read_where_there_is_no_other(tmp_path: Path) -> None:
     write(tmp_path, "etc/audit/audit.rules", SHADOW)
-    assert places(audit.read(MachineFiles(tmp_path))) == {SHADOW: "/etc/audit/audit.rules:1"}
+    survey = audit.read(MachineFiles(tmp_path))
+    assert places(survey) == ON | {SHADOW: "/etc/audit/audit.rules:1"}
+
+
+def test_audit_is_on_once_where_there_are_rules(tmp_path: Path) -> None:
+    """What a boot parameter says is no second cost; without rules nothing is known."""
+    write(tmp_path, "etc/audit/rules.d/a.rules", "-b 320\n")
+    survey = audit.read(MachineFiles(tmp_path))
+    assert (survey.found, survey.backlog_limit) == ((), 320)
+    write(tmp_path, "etc/audit/rules.d/b.rules", f"-b 640\n{SHADOW}\n")
+    survey = audit.read(MachineFiles(tmp_path))
+    assert (len(survey.found), survey.backlog_limit) == (2, 640)
+    write(tmp_path, "etc/default/grub", 'GRUB_CMDLINE_LINUX="audit=1"\n')
+    assert places(audit.read(MachineFiles(tmp_path))).keys() == {SHADOW}
 
 
 def test_of_sysctl_files_the_first_folder_and_the_last_line_count(tmp_path: Path) -> None:
@@ -259,7 +273,7 @@ def test_no_line_of_rules_is_lost_silently(tmp_path: Path, line: str) -> None:
 def test_names_with_other_digits_are_sorted(tmp_path: Path) -> None:
     write(tmp_path, "etc/audit/rules.d/\u00b21.rules", SHADOW)
     write(tmp_path, "etc/audit/rules.d/1.rules", CHMOD)
-    assert len(audit.read(MachineFiles(tmp_path)).found) == 2
+    assert len(places(audit.read(MachineFiles(tmp_path))).keys() - ON.keys()) == 2
 
 
 def test_daemons_are_those_that_a_target_wants(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ def item(found: HereFinding, name: str) -> HereItem:
 
 
 def test_a_setting_has_the_price_of_the_list_and_its_place(root: Path) -> None:
+    (root / "etc/audit/rules.d/a.rules").unlink()  # its records are dearer by the setting
     found = here(HereRequest(root=root))
     one = item(found, "init_on_free=1")
     (priced,) = price(PriceRequest(("init_on_free=1",), kernel="6.1")).controls
@@ -69,7 +70,7 @@ def test_all_rules_together_pay_once_for_being_there(root: Path) -> None:
 def test_the_sum_is_that_of_settings_and_rules(root: Path) -> None:
     whole = here(HereRequest(root=root))
     own = [one for one in whole.items if not one.by_default]
-    added = sum(one.share or 0.0 for one in own) + whole.first_rule + whole.records
+    added = sum(one.share or 0.0 for one in own) + whole.first_rule
     assert whole.share == pytest.approx(added)
     grown = {one.name: one.cost for one in whole.calls}
     assert grown["chmod"] > grown["null"] > 0
@@ -197,3 +198,33 @@ def test_without_rules_none_are_cheaper(root: Path) -> None:
     look = Look(HereRequest(root=root, cheaper=True))
     assert look.finding.cheaper is None
     assert "init_on_free=1" in {one.name for one in look.profile.controls}
+
+
+def test_what_makes_records_dearer_pays_for_it(root: Path) -> None:
+    """A setting that makes the writing of records dearer adds that where rules write some."""
+    dear = item(here(HereRequest(root=root)), "init_on_free=1")
+    (root / "etc/audit/rules.d/a.rules").write_text(f"{SHADOW}\n")  # nothing is recorded
+    plain = item(here(HereRequest(root=root)), "init_on_free=1")
+    assert (dear.most, plain.most) == ("chmod", "access")
+    assert dear.share is not None
+    assert plain.share is not None
+    assert dear.share > plain.share
+    assert "audit records take +5.8%" in dear.note
+    assert not plain.note
+
+
+def test_a_rule_has_the_cost_of_the_records_that_it_asks_for(root: Path) -> None:
+    found = here(HereRequest(root=root))
+    rule, watch = item(found, CHMOD), item(found, SHADOW)
+    assert rule.share is not None
+    assert 0 < rule.records < rule.share
+    assert watch.records == 0
+    assert rule.most == "chmod"
+
+
+def test_audit_that_is_on_is_a_cost_of_its_own(root: Path) -> None:
+    on = item(here(HereRequest(root=root)), "audit switched on")
+    (root / "etc/default/grub").write_text('GRUB_CMDLINE_LINUX="init_on_free=1 audit=1"\n')
+    found = here(HereRequest(root=root))
+    assert item(found, "audit=1").share == pytest.approx(on.share)
+    assert "audit switched on" not in {one.name for one in found.items}

@@ -20,16 +20,23 @@ from hardcost.in_force.boot import command_line
 from hardcost.in_force.files import MachineFiles
 from hardcost.in_force.found import InForce, Survey, lines_of
 from hardcost.mechanisms.audit import AuditRule
-from hardcost.mechanisms.boot import AUDIT_OFF
+from hardcost.mechanisms.boot import AUDIT_OFF, BootParameter
 from hardcost.units import count, visible
 
 _FOLDER = "/etc/audit/rules.d"
 _MERGED = "/etc/audit/audit.rules"
 _RULE = re.compile(r"-[aAw]\s")
-_STATUS = re.compile(r"(enabled|lost) (\d{1,18})", re.ASCII)
+_STATUS = re.compile(r"(enabled|lost|backlog_limit) (\d{1,18})", re.ASCII)
+_BACKLOG = re.compile(r"-b\s*([0-9]{1,9})")
 _DIGITS = re.compile(r"([0-9]+)")
 _ENABLED = re.compile(r"-e\s*([0-9])")
 _LOADED = "auditctl -l"
+_AUDITD = "auditd"
+
+STATE = "audit state"
+"""The kind of what says that audit is on, which costs each call whatever the rules are."""
+
+_ON = BootParameter("audit=1")
 
 
 def read(files: MachineFiles) -> Survey:
@@ -39,7 +46,9 @@ def read(files: MachineFiles) -> Survey:
     if not files.live:
         return _of_files(files, written, notes)
     if not files.is_root:
-        return Survey(unseen=("the audit rules: only root may ask for them",), blind=(AuditRule,))
+        why = "the audit rules: only root may ask for them"
+        state = _switched_on(files) if _AUDITD in files.processes() else ()
+        return Survey(state, unseen=(why,), blind=(AuditRule,))
     try:
         listed, status = files.output("auditctl", "-l"), files.output("auditctl", "-s")
     except MachineError as error:
@@ -53,7 +62,9 @@ def read(files: MachineFiles) -> Survey:
     known = {name: int(value) for name, value in _STATUS.findall(status or "")}
     if known.get("enabled") == 0:
         return Survey(notes=(_off("enabled 0", len(rules)),))
-    return Survey(rules, notes=(*notes, *_state(known)))
+    state = _switched_on(files) if rules or known.get("enabled") else ()
+    backlog = known.get("backlog_limit")
+    return Survey((*state, *rules), notes=(*notes, *_state(known)), backlog_limit=backlog)
 
 
 def _off(why: str, rules: int) -> str:
@@ -97,8 +108,27 @@ def _of_files(files: MachineFiles, written: Sequence[AuditRule], notes: list[str
     why = "audit=0" if AUDIT_OFF in command_line(files) else _switched_off(files)
     if first and why is not None:
         return Survey(notes=(*notes, _off(why, len(first))))
-    found = (InForce(one.noun, one.name, one, one.place) for one in first.values())
-    return Survey(tuple(found), notes=tuple(notes))
+    found = [InForce(one.noun, one.name, one, one.place) for one in first.values()]
+    state = _switched_on(files) if found else ()
+    return Survey((*state, *found), notes=tuple(notes), backlog_limit=_written_backlog(files))
+
+
+def _switched_on(files: MachineFiles) -> tuple[InForce, ...]:
+    """Return that audit is on, unless a boot parameter says it already."""
+    if any(BootParameter(word).setting == _ON.setting for word in command_line(files)):
+        return ()
+    return (InForce(STATE, "audit switched on", _ON, note="by auditd, for all processes"),)
+
+
+def _written_backlog(files: MachineFiles) -> int | None:
+    """Return how many records may wait by the last line that says it; None without one."""
+    said = [
+        int(found[1])
+        for path in _paths(files)
+        for line, _ in lines_of(files, path)
+        if (found := _BACKLOG.match(line))
+    ]
+    return said[-1] if said else None
 
 
 def _switched_off(files: MachineFiles) -> str | None:

@@ -32,12 +32,14 @@ class Survey:
     """What a reader found in force, what it could not see, and remarks on the whole.
 
     `blind` are the kinds of controls of which it can't be said that one is not in force.
+    `backlog_limit` is how many audit records may wait, None where that is not known.
     """
 
     found: tuple[InForce, ...] = ()
     unseen: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     blind: tuple[type[Control], ...] = ()
+    backlog_limit: int | None = None
 
 
 def lines_of(files: MachineFiles, path: str) -> Iterator[tuple[str, Location]]:

@@ -42,4 +42,5 @@ def read(files: MachineFiles) -> Survey:
         unseen=(*chain.from_iterable(one.unseen for one in each), *denied),
         notes=tuple(chain.from_iterable(one.notes for one in each)),
         blind=tuple(chain.from_iterable(one.blind for one in each)),
+        backlog_limit=next((it.backlog_limit for it in each if it.backlog_limit is not None), None),
     )

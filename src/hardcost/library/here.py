@@ -20,6 +20,7 @@ from auditrules.load.target import NOWHERE
 from auditrules.model.rule import RuleSet
 from hardcost.controls.control import Control, Controls, Profile, of_kind
 from hardcost.errors import InputError, RequestError
+from hardcost.in_force.audit import STATE
 from hardcost.in_force.calls import CountedCalls, Sample, counted
 from hardcost.in_force.files import MachineFiles
 from hardcost.in_force.found import InForce, Survey
@@ -209,7 +210,6 @@ class Look:
             covered=pricing.covered,
             share=pricing.share(costs),
             first_rule=pricing.share(rules.first),
-            records=pricing.share(rules.records),
             calls=pricing.calls(costs),
             items=tuple(sorted(items, key=_dearest_first)),
             cheaper=self._cheaper_by(pricing, rules, pricing.share(costs)),
@@ -257,7 +257,7 @@ class Look:
 
     @cached_property
     def _there(self) -> frozenset[object]:
-        found = (one.control for one in self.survey.found)
+        found = (one.control for one in self.survey.found if one.kind != STATE)
         return frozenset(_form(one) for one in found if one is not None)
 
     def _missing(self, pricing: Pricing) -> Iterator[MissingControl]:
@@ -315,8 +315,9 @@ class Look:
         """
         kept: list[Control] = []
         notes: list[str] = []
+        has_rules = any(isinstance(one.control, AuditRule) for one in self.survey.found)
         for one in self.survey.found:
-            why = _left_out(one)
+            why = _ANYWAY if one.kind == STATE and has_rules else _left_out(one)
             if why is None and one.control is not None:
                 kept.append(one.control)
             elif why != _ANYWAY:
@@ -329,7 +330,10 @@ class Look:
             )
         rules = tuple(one.rule for one in of_kind(kept, AuditRule))
         others = [one for one in kept if not isinstance(one, AuditRule)]
-        audit = controls_of(RuleSet(rules)) if rules else ()
+        backlog = self.survey.backlog_limit
+        if rules and backlog is None:
+            notes.append("audit's backlog limit is assumed: no file sets it")
+        audit = controls_of(RuleSet(rules, backlog_limit=backlog)) if rules else ()
         whole = Controls((*others, *audit)).with_companions()
         title = f"The hardening in force on {name}"
         return Profile(name, title, f"read on {name}", whole, tuple(notes))

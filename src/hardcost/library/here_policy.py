@@ -103,8 +103,8 @@ def _repeated(file: TomlFile, entries: tuple[_Accept, ...]) -> Iterator[Problem]
 def apply_policy(found: HereFinding, policy: HerePolicy, today: date) -> HereFinding:
     """Return an answer with what is accepted today, and the share that is not.
 
-    What audit rules add together is accepted if every one of them is. What makes calls cheaper is
-    not set off against what is not accepted.
+    What having any audit rules adds is accepted if every one of them is. What makes calls cheaper
+    is not set off against what is not accepted.
     """
     valid = {one.id: one for one in policy.accepted if one.until is None or today <= one.until}
     items = tuple(
@@ -115,7 +115,7 @@ def apply_policy(found: HereFinding, policy: HerePolicy, today: date) -> HereFin
     rules = [one for one in counted if one.kind == AuditRule.noun]
     together = bool(rules) and all(one.accepted is not None for one in rules)
     parts = [(one.share or 0.0, one.accepted is not None) for one in counted]
-    parts += [(found.first_rule, together), (found.records, together)]
+    parts.append((found.first_rule, together))
     rest = [share for share, is_accepted in parts if share <= 0 or not is_accepted]
     return replace(
         found,

@@ -15,6 +15,7 @@ from auditrules.cost.predict import Histogram, Prediction, predict
 from auditrules.kernel import semantics
 from auditrules.load.load import load_rules
 from auditrules.load.target import NOWHERE
+from auditrules.model.kernel_rule import KernelRule
 from auditrules.prove.unknown_ids import numbers_for, resolve_ids
 from hardcost.analysis.bill.mix import of_histogram
 from hardcost.controls.control import Control
@@ -29,6 +30,8 @@ from hardcost.prices.records import added_to_records
 
 _CALLS = workload_of("syscalls")
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
+_AUDIT_ON = "audit=1"
+_NOTHING = (0.0, 0.0, 0.0)
 _REFUSED = "auditctl or the kernel refuses it"
 _OTHER = "no list has a price of what a profile can't have"
 _WITHOUT_CONTROL = {
@@ -62,15 +65,15 @@ CostByCall = Mapping[str, float]
 class RulePrices:
     """What audit rules add together.
 
-    `first` is the part that any rule adds, once, whichever it is; `records` that of writing
-    records. `each` is what testing a rule adds, by its text; `unpriced` says why a rule has no
-    price.
+    `first` is the part that any rule adds, once, whichever it is. `each` is what a rule adds, by
+    its text: testing it, and writing the records for which it asks, which `records` has alone.
+    `unpriced` says why a rule has no price.
     """
 
     total: CostByCall = field(default_factory=dict)
     first: CostByCall = field(default_factory=dict)
-    records: CostByCall = field(default_factory=dict)
     each: Mapping[str, CostByCall] = field(default_factory=dict)
+    records: Mapping[str, CostByCall] = field(default_factory=dict)
     unpriced: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -85,6 +88,7 @@ class Pricing:
         self._records = _nearest_first(lists_of_records(), lists[0].kernel)
         self._constants = constants or Constants.of_debian()
         self._bases = next(of for one in lists if (of := one.head.base.get(str(_CALLS))))
+        self._audited = self._with_audit_on()
         weighed = of_histogram(mix, [MetricId(one, _CALLS) for one in self._bases])
         self._weights = {one.name: weight for one, weight in weighed.weights.items()}
         self.covered = weighed.covered
@@ -95,6 +99,12 @@ class Pricing:
         whole = math.fsum(weight * self._bases[name] for name, weight in self._weights.items())
         added = (weight * costs.get(name, 0.0) for name, weight in self._weights.items())
         return math.fsum(added) / whole if whole else 0.0
+
+    def _with_audit_on(self) -> CostByCall:
+        """Return what each call takes where audit is on."""
+        listed = (of for one in self._lists if (of := one.price_of(_AUDIT_ON)) is not None)
+        costs = next((one.costs.get(str(_CALLS), {}) for one in listed if one.why is None), {})
+        return {name: base + costs.get(name, _NOTHING)[0] for name, base in self._bases.items()}
 
     def calls(self, costs: CostByCall) -> tuple[HereCall, ...]:
         """Return what each call gets, those that grow most first."""
@@ -121,7 +131,10 @@ class Pricing:
             return self._setting(made, one.control, rules)
         if one.name in rules.unpriced:
             return replace(made, why=rules.unpriced[one.name]), {}
-        return self._priced(made, rules.each.get(one.name, {}), "predicted")
+        item, costs = self._priced(made, rules.each.get(one.name, {}), "predicted")
+        records = self.share(rules.records.get(one.name, {}))
+        grows = None if item.most is None else costs[item.most] / self._audited[item.most]
+        return replace(item, records=records, grows=grows), costs
 
     def _setting(
         self, item: HereItem, control: Control, rules: RulePrices
@@ -137,8 +150,11 @@ class Pricing:
             one.metric: one.cost for one in known.calls if one.metric in self._bases
         }
         grows = self._added_to_records(price.uses or price.control)
-        if grows and rules.records:
-            costs = added_up((costs, {name: grows * it for name, it in rules.records.items()}))
+        if grows:
+            written = added_up(rules.records.values())
+            if written and not item.by_default:
+                item = replace(item, note=f"audit records take {grows:+.1%}")
+            costs = added_up((costs, {name: grows * it for name, it in written.items()}))
         return self._priced(item, costs, "measured")
 
     def _added_to_records(self, control: str) -> float:
@@ -174,11 +190,15 @@ class Pricing:
             for name, calls in events.operations().items()
             if name in self._bases
         }
-        walking: defaultdict[int, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+        adding: defaultdict[int, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+        writing: defaultdict[int, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
         for name, each in by_call.items():
             for one in each:
                 for index, cost in one.walking.items():
-                    walking[index][name] += cost
+                    adding[index][name] += cost
+                if one.decided_by is not None and one.recording:
+                    adding[one.decided_by][name] += one.recording
+                    writing[one.decided_by][name] += one.recording
 
         def part(of: Callable[[Prediction], float]) -> CostByCall:
             return {name: math.fsum(map(of, each)) for name, each in by_call.items()}
@@ -186,18 +206,23 @@ class Pricing:
         return RulePrices(
             total=part(lambda one: one.total),
             first=part(lambda one: one.base),
-            records=part(lambda one: one.recording),
-            each={
-                rule.source.text: walking[index]
-                for index, rule in enumerate(kept)
-                if rule.source is not None
-            },
+            each=_by_text(kept, adding),
+            records=_by_text(kept, writing),
             unpriced={
                 one.reading.rule.text: _REFUSED
                 for one in lines.failing
                 if one.reading.rule is not None
             },
         )
+
+
+def _by_text(rules: Sequence[KernelRule], costs: Mapping[int, CostByCall]) -> dict[str, CostByCall]:
+    """Return the costs of rules by their lines."""
+    return {
+        rule.source.text: costs[index]
+        for index, rule in enumerate(rules)
+        if rule.source is not None and index in costs
+    }
 
 
 def added_up(costs: Iterable[CostByCall]) -> CostByCall:

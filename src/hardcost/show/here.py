@@ -13,6 +13,7 @@ from hardcost.units import count, join_in_prose
 _SHOWN = 8  # items that are shown with what there is to know of them
 _NAMED = 8  # of what is listed by name alone
 _RULE = "audit rule"
+_OF_AUDIT = (_RULE, "audit state")
 _NO_TIME = "Instructions are not time, and a program that makes few system calls hardly notices."
 
 
@@ -42,7 +43,7 @@ def answer_sentence(found: HereFinding, set_here: Sequence[HereItem]) -> str:
     if not set_here:
         return f"Nothing that hardens was set on {found.machine}{kernel}, as far as it was checked."
     rules = sum(one.kind == _RULE for one in set_here)
-    others = len(set_here) - rules
+    others = sum(one.kind not in _OF_AUDIT for one in set_here)
     parts = [count(rules, _RULE)] if rules else []
     parts += [count(others, "setting")] if others else []
     verb, hardens = ("makes", "hardens") if len(set_here) == 1 else ("make", "harden")
@@ -61,8 +62,6 @@ def _most_expensive(found: HereFinding, set_here: Sequence[HereItem]) -> Iterato
     parts = [(one.share or 0.0, _item(one)) for one in costing[:_SHOWN]]
     if found.first_rule:
         parts.append((found.first_rule, _fixed(sum(one.kind == _RULE for one in set_here))))
-    if found.records:
-        parts.append((found.records, _RECORDS))
     if not parts:
         return
     yield 0, f"What these {share_words(found.share)} are made of:"
@@ -77,25 +76,23 @@ def _most_expensive(found: HereFinding, set_here: Sequence[HereItem]) -> Iterato
 
 def _item(one: HereItem) -> tuple[str, str]:
     """Return what costs, and what there is to know of it."""
-    place = f"set in {one.place}" if one.place is not None else "where it is set is not known"
+    unknown = "" if one.note else "where it is set is not known"
+    place = f"set in {one.place}" if one.place is not None else unknown
     most = (
-        f"at most {increase_words(one.grows)} on {call_words(one.most)}"
+        f"most on {call_words(one.most)}: {increase_words(one.grows)}"
         if one.most and one.grows
         else ""
     )
+    records = f"{share_words(one.records)} of it for writing records" if one.records else ""
     accepted = "accepted" if one.accepted is not None else ""
-    return one.name, "; ".join(filter(None, (place, str(one.known), most, accepted, one.note)))
+    return one.name, "; ".join(
+        filter(None, (place, str(one.known), records, most, accepted, one.note))
+    )
 
 
 def _fixed(rules: int) -> tuple[str, str]:
     removed = f"all {rules} audit rules" if rules > 1 else "the audit rule"
     return "having any audit rules for system calls", f"predicted; saved only by removing {removed}"
-
-
-_RECORDS = (
-    "writing audit records of calls that rules match",
-    "predicted, as if users who are logged in made the calls of the mix",
-)
 
 
 def _calls(found: HereFinding) -> Iterator[tuple[int, str]]:
@@ -116,7 +113,10 @@ def _cheaper(found: HereFinding) -> Iterator[tuple[int, str]]:
     )
     yield 2, f"{count(one.rules, _RULE)} rewritten as {one.into}, {proved} (--format json has them)"
     yield 2, "a scanner that looks for a benchmark's own lines does not find them"
-    yield 2, "-o FILE writes a profile with them, and `hardcost export augenrules FILE` its rules"
+    yield (
+        2,
+        "-o FILE writes a profile with them, and `hardcost export augenrules FILE -o FOLDER` files",
+    )
 
 
 def _group(title: str, items: Sequence[HereItem]) -> Iterator[tuple[int, str]]:

@@ -18,7 +18,7 @@ def accepted_lines(found: HereFinding) -> Iterator[tuple[int, str]]:
         return
     yield 0, f"Accepted ({len(items)}):"
     yield from ((2, f"{_amount(one)}: {one.name}: {one.accepted}") for one in items)
-    if (found.first_rule or found.records) and any(one.kind == "audit rule" for one in items):
+    if found.first_rule and any(one.kind == "audit rule" for one in items):
         yield 2, _together(found)
 
 
@@ -41,8 +41,8 @@ def _amount(one: HereItem) -> str:
 
 
 def _together(found: HereFinding) -> str:
-    amount = share_words(found.first_rule + found.records)
-    what = "the fixed cost of having audit rules, and writing records"
+    amount = share_words(found.first_rule)
+    what = "the fixed cost of having audit rules"
     if found.rules_accepted:
         return f"{amount}: {what}: accepted, since every audit rule is"
     return f"{amount}: {what}: not accepted, since not every audit rule is"

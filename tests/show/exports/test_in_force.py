@@ -34,7 +34,6 @@ FOUND = HereFinding(
     covered=0.5,
     share=0.25,
     first_rule=0.125,
-    records=0.0,
     calls=(),
     items=(item(NAME, 0.0625), item("b=1", None), item("c=1", 0.5, by_default=True)),
     unseen=("x",),

@@ -43,7 +43,6 @@ FOUND = HereFinding(
     covered=0.5,
     share=0.46,
     first_rule=0.2,
-    records=0.01,
     calls=(HereCall(name="open", cost=120.5, share=0.3), HereCall(name="x", cost=-3, share=-0.1)),
     items=(
         item("dear", 0.25),
@@ -106,12 +105,11 @@ def test_what_was_set_is_a_table_that_adds_up() -> None:
     assert [(row[0], row[2]) for row in found] == [
         ("dear", "25%"),
         ("having audit rules, whichever they are", "20%"),
-        ("writing log records where an audit rule matches", "1.0%"),
         ("free", "0.0%"),
         ("unpriced", "not known"),
     ]
     assert found[0][3:] == ["open +50%", "/etc/sysctl.d/a.conf:3", "measured"]
-    assert found[4][3:] == ["", "/etc/sysctl.d/a.conf:3", "no list has one for it yet"]
+    assert found[3][3:] == ["", "/etc/sysctl.d/a.conf:3", "no list has one for it yet"]
 
 
 def test_defaults_are_folded() -> None:
@@ -146,7 +144,7 @@ def test_a_hostile_text_is_text() -> None:
 
 
 def test_a_page_of_nothing_says_so() -> None:
-    found = replace(FOUND, items=(), calls=(), share=0.0, first_rule=0.0, records=0.0, unseen=())
+    found = replace(FOUND, items=(), calls=(), share=0.0, first_rule=0.0, unseen=())
     text = hardening_page(replace(found, against=None, missing=(), notes=(), unjudged=0))
     assert "Nothing that hardens was set on web" in text
     assert "<table" not in text
@@ -172,7 +170,7 @@ def test_a_search_is_of_what_was_set(browser: Browser, tmp_path: Path) -> None:
     file.write_text(hardening_page(FOUND))
     page = browser.new_page()
     page.goto(file.as_uri())
-    assert page.inner_text("#found") == "5"
+    assert page.inner_text("#found") == "4"
     page.fill("#search", "free")
     assert page.locator("main > .scroll tbody tr:visible").count() == 1
     page.fill("#search", "")

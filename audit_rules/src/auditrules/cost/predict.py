@@ -55,7 +55,8 @@ class Prediction:
     """The predicted cost of a rule set for one call, in instructions.
 
     `base` is what is paid once; `fixed`, the price of having any rule on the exit list, is part of
-    it. `walking` is the walk by rule (index among those loaded), `recording` the record.
+    it. `walking` is the walk by rule (index among those loaded), `recording` the record, for which
+    the rule `decided_by` asks.
     `estimated` are the constants that replace unmeasured ones. `unknown` says why the cost is not
     predicted; then these numbers lack a part. It is empty where it is.
     """
@@ -67,6 +68,7 @@ class Prediction:
     estimated: frozenset[str] = frozenset()
     unknown: str = ""
     fixed: float = 0.0
+    decided_by: int | None = None
 
     @property
     def walk(self) -> float:
@@ -91,6 +93,7 @@ class Walked:
     key: str = ""
     estimated: frozenset[str] = frozenset()
     requested: bool = False
+    decided_by: int | None = None
 
     @cached_property
     def cost(self) -> float:
@@ -265,6 +268,7 @@ class _Pricing:
             outcome.key,
             estimated,
             outcome.requested,
+            outcome.decided_by,
         )
 
     def prediction(self, walk: Walked) -> Prediction:
@@ -283,6 +287,7 @@ class _Pricing:
             estimated,
             unknown=unpredicted_reason(self.loaded, self.event, requested=walk.requested),
             fixed=self._fixed_cost(),
+            decided_by=walk.decided_by,
         )
 
     def _of_other_lists(self) -> dict[int, float]:

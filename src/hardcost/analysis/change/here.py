@@ -56,7 +56,6 @@ def _side(found: HereFinding) -> HereSide:
         mix=found.mix,
         share=found.share,
         first_rule=found.first_rule,
-        records=found.records,
         not_accepted=found.not_accepted,
     )
 

@@ -148,7 +148,8 @@ def here(machine: str | None, own: _Options) -> None:
     look = Look(request, progress.monitor_of("auto"))
     if own.output is not None:
         put(own.output, toml_text.text(look.profile).encode())
-        console.note(f"{own.output}: {count(len(look.profile.controls), 'control')}")
+        written = sum(not one.in_baseline for one in look.profile.controls)
+        console.note(f"{own.output}: {count(written, 'control')}")
     found = look.finding
     if own.format == "json":
         click.echo(to_json(found))

@@ -18,8 +18,10 @@ class HereItem:
     `id` is the same on every machine and in every answer. `place` is the file and line that set it.
     `by_default`: the kernel or the distribution has it anyway. `share` is what it adds to a call of
     the mix on average, as a share of what that takes without it, None where that is not known;
-    `known` says how it is known, `why` why it is not. `most` is the call that grows most, `grows`
-    by which share. `accepted` is the reason that a policy has for accepting it.
+    `known` says how it is known, `why` why it is not; `records` is the part of it that is writing
+    the audit records for which a rule asks. `most` is the call that grows most, `grows` by which
+    share: of a rule, of what the call takes where audit is on. `accepted` is the reason that a
+    policy has for accepting it.
     """
 
     id: str
@@ -28,6 +30,7 @@ class HereItem:
     place: IfKnown[Located | None] = None
     by_default: bool = False
     share: Number | None = None
+    records: IfAny[Number] = 0.0
     known: IfKnown[Literal["measured", "predicted"] | None] = None
     most: IfKnown[str | None] = None
     grows: IfKnown[Number | None] = None
@@ -79,8 +82,8 @@ class HereFinding(Document):
     many were counted here; `covered` is the part that the calls with prices stand for.
 
     `share` is what all that is no default adds to a call on average, put together from the prices
-    of single controls. `first_rule` is the part of it that audit rules add whichever they are,
-    `records` that of writing records; `calls` is what each call gets, in the order of its share.
+    of single controls. `first_rule` is the part of it that audit rules add whichever they are;
+    `calls` is what each call gets, in the order of its share.
 
     `not_accepted` is the part of `share` that no policy accepts, None without a policy;
     `rules_accepted`: every audit rule is accepted, and with them what they add together.
@@ -101,7 +104,6 @@ class HereFinding(Document):
     covered: Number
     share: Number
     first_rule: Number = 0.0
-    records: Number = 0.0
     not_accepted: IfKnown[Number | None] = None
     rules_accepted: IfAny[bool] = False
     calls: tuple[HereCall, ...]

@@ -19,7 +19,6 @@ class HereSide:
     mix: str
     share: Number
     first_rule: Number
-    records: Number
     not_accepted: IfKnown[Number | None] = None
 
 

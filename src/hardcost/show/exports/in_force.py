@@ -18,7 +18,7 @@ def markdown_text(found: HereFinding) -> str:
     said = (
         f"Estimate: {percent(found.share)} more instructions (not time) for its system calls,"
         f" averaged over {escape_text(found.mix)}; {percent(found.first_rule)} of it is the fixed"
-        f" cost of audit rules, {percent(found.records)} writing records. Prices are of Linux"
+        f" cost of audit rules. Prices are of Linux"
         f" {code(found.priced_on)}."
     )
     header: tuple[str, ...] = _HEADER
@@ -53,7 +53,6 @@ def _metrics(found: HereFinding) -> Iterator[str]:
         yield _sample("not_accepted_ratio", about, found.not_accepted)
     yield from _head("part_ratio", "Parts of the cost that are no single setting's.")
     yield _sample("part_ratio", {"part": "first_rule"}, found.first_rule)
-    yield _sample("part_ratio", {"part": "records"}, found.records)
     yield from _head("item_cost_ratio", "What one setting adds; without a sample: not known.")
     for one in found.items:
         if one.share is not None:
