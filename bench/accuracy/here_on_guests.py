@@ -26,8 +26,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from auditrules.load import watched_paths
 from hardcost.controls.control import of_kind
 from hardcost.library.profiles import profile_named
+from hardcost.mechanisms.audit import audit_rules
 from hardcost.mechanisms.mount import MountOptions
 from hardcost.supply.cache.cache import Cache
 from tests.vm.ssh_guest import SshGuest, made
@@ -118,6 +120,7 @@ def _apply(guest: SshGuest, name: str) -> None:
     guest.said(
         # The role asks for a line of each folder whose mount options it sets.
         f"set -e; printf '%s' {shlex.quote(_mounts(name))} >>/etc/fstab;"
+        f"{_watched(name)};"
         "mkdir -p /etc/ansible/roles; rm -f /etc/audit/rules.d/own.rules;"
         f"printf %s {text} | base64 -d | tar -xz -C /etc/ansible/roles;"
         "printf '%s' '- hosts: all\n  vars: {tried_selinux: false, tried_fapolicyd: false}\n"
@@ -131,10 +134,17 @@ def _apply(guest: SshGuest, name: str) -> None:
     guest.reached("test $(cut -d. -f1 /proc/uptime) -lt 1000 && systemctl is-active auditd")
 
 
+def _watched(name: str) -> str:
+    """Return a script that makes what rules watch, which are for another distribution."""
+    folders, files = watched_paths.paths(audit_rules(profile_named(name).controls))
+    made = f"mkdir -p {shlex.join(folders)} {shlex.join(str(Path(it).parent) for it in files)}"
+    return f"{made}; for one in {shlex.join(files)}; do test -e $one || touch $one; done"
+
+
 def _mounts(name: str) -> str:
     """Return lines of fstab for the folders whose mount options a profile sets."""
     wanted = of_kind(profile_named(name).controls, MountOptions)
-    return "".join(f"tmpfs {one.path} tmpfs defaults 0 0\n" for one in wanted)
+    return "".join(f"{one.path} {one.path} none bind,defaults 0 0\n" for one in wanted)
 
 
 def _compare(guest: SshGuest, folder: Path, found: dict[str, Any]) -> None:

@@ -32,6 +32,7 @@ _CALLS = workload_of("syscalls")
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 _AUDIT_ON = "audit=1"
 _NOTHING = (0.0, 0.0, 0.0)
+_WORTH_SAYING = 0.005  # of what records take
 _REFUSED = "auditctl or the kernel refuses it"
 _OTHER = "no list has a price of what a profile can't have"
 _WITHOUT_CONTROL = {
@@ -152,7 +153,7 @@ class Pricing:
         grows = self._added_to_records(price.uses or price.control)
         if grows:
             written = added_up(rules.records.values())
-            if written and not item.by_default:
+            if written and not item.by_default and abs(grows) >= _WORTH_SAYING:
                 item = replace(item, note=f"audit records take {grows:+.1%}")
             costs = added_up((costs, {name: grows * it for name, it in written.items()}))
         return self._priced(item, costs, "measured")

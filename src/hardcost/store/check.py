@@ -11,6 +11,7 @@ from typing import Literal
 
 from hardcost.errors import InputError, StoreError
 from hardcost.store import database, rows
+from hardcost.store.location import store_words
 from hardcost.store.record import of_row
 
 RowState = Literal["as written", "unchecked", "damaged"]
@@ -68,7 +69,8 @@ def check_store(path: Path, names: Sequence[str], advance: Callable[[], None]) -
         for one in names:
             if not any(name.startswith(one) for name in found):
                 raise InputError(
-                    f"'{one}' names no run in {path}", hint="`hardcost list runs` shows them"
+                    f"'{one}' names no run in {path}",
+                    hint=f"`hardcost list runs{store_words(path)}` shows them",
                 )
         with _as_damage(path, damaged):
             _trials(connection, path, found, damaged, advance, everything=not names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 
@@ -13,6 +14,11 @@ def default_path() -> Path:
         return Path(own)
     base = os.environ.get("XDG_DATA_HOME")
     return (Path(base) if base else Path.home() / ".local/share") / "hardcost" / "hardcost.sqlite"
+
+
+def store_words(store: Path) -> str:
+    """Return the option that names a store, with a blank before it; "" for the default one."""
+    return "" if store == default_path() else f" --store {shlex.quote(str(store))}"
 
 
 def report_of(store: Path, run: str) -> Path:

@@ -15,7 +15,7 @@ from pathlib import Path
 from hardcost.errors import InputError
 from hardcost.files import remove_own
 from hardcost.store import database, rows
-from hardcost.store.location import report_of
+from hardcost.store.location import report_of, store_words
 from hardcost.store.run_name import is_name
 
 _SHRINK_SECONDS = 1  # to wait for others before the file keeps its size
@@ -81,7 +81,8 @@ def runs_named(path: Path, names: Sequence[str]) -> tuple[Chosen, ...]:
             if len(fits) != 1:
                 what = "no run" if not fits else f"{len(fits)} runs"
                 raise InputError(
-                    f"'{name}' names {what} in {path}", hint="`hardcost list runs` shows them"
+                    f"'{name}' names {what} in {path}",
+                    hint=f"`hardcost list runs{store_words(path)}` shows them",
                 )
             found[str(fits[0].name)] = fits[0]
         return tuple(_chosen_run(connection, one) for one in found.values())

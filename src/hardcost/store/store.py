@@ -15,6 +15,7 @@ from typing import Self
 from hardcost.errors import InputError, StoreError
 from hardcost.model.workload import Workload, workload_of
 from hardcost.store import database, rows, run_name
+from hardcost.store.location import store_words
 from hardcost.store.record import Record, of_row
 from hardcost.store.rows import RecordRow, RunRow
 
@@ -212,7 +213,8 @@ class Store:
         if len(exact) != 1:
             what = "no run" if not exact else f"{len(exact)} runs"
             raise InputError(
-                f"'{name}' names {what} in {self.path}", hint="`hardcost list runs` shows them"
+                f"'{name}' names {what} in {self.path}",
+                hint=f"`hardcost list runs{store_words(self.path)}` shows them",
             )
         with database.translate_errors(self.path):
             found = rows.runs(self._connection, "WHERE name = ?", exact[0].name)

@@ -46,7 +46,7 @@ from hardcost.show.tables.layout import render
 from hardcost.show.tables.run import run_table
 from hardcost.show.tables.several import several_screen, several_table
 from hardcost.show.tables.trace import trace_table
-from hardcost.store.location import report_of
+from hardcost.store.location import report_of, store_words
 
 _WIDTH = 120  # columns of a text that goes to a file
 
@@ -72,7 +72,8 @@ def print_and_report(
         elif form in FORMS:
             show_found(finding, form)
         else:
-            show(_table(finding, everything=everything))
+            store = "" if report is None else store_words(report.store)
+            show(_table(finding, store, everything=everything))
     finally:  # also where the reader of what is printed has gone
         if report is not None:
             write_report(finding, report)
@@ -143,15 +144,19 @@ def _put_or_print(
         shown()
 
 
-def _table(finding: Finding, *, everything: bool) -> ConsoleRenderable:
-    """Return a finding for a terminal: several bills, one, a profile, or a run."""
+def _table(finding: Finding, store: str, *, everything: bool) -> ConsoleRenderable:
+    """Return a finding for a terminal: several bills, one, a profile, or a run.
+
+    `store` are the words that name the store, if it is not the default one.
+    """
     match finding:
         case Bills():
-            return several_table(finding) if everything else several_screen(finding)
+            return several_table(finding) if everything else several_screen(finding, store)
         case Advised():
             return choice_table(finding)
         case Bill():
-            return bill_table(finding, top=sys.maxsize) if everything else bill_screen(finding)
+            whole = everything
+            return bill_table(finding, sys.maxsize) if whole else bill_screen(finding, store)
         case Calls():
             return hotspots_table(finding)
         case Traces():

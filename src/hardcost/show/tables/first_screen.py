@@ -40,10 +40,13 @@ def first_screen(said: Statement) -> Iterator[TextLines]:
     yield TextLines((f"{said.dearest_title}:", *rows, *below))
 
 
-def bill_screen(finding: Bill) -> ConsoleRenderable:
-    """Return the first screen of a bill: answer, most expensive controls, a line on the rest."""
+def bill_screen(finding: Bill, store: str = "") -> ConsoleRenderable:
+    """Return the first screen of a bill: answer, most expensive controls, a line on the rest.
+
+    `store` are the words that name the store, if it is not the default one.
+    """
     notes = f", with {count(len(finding.notes), 'note')} on them" if finding.notes else ""
-    more = f"All numbers{notes}: hardcost report {visible(finding.run)} --all"
+    more = f"All numbers{notes}: hardcost report {visible(finding.run)} --all{visible(store)}"
     return Layout(
         (
             *answer_and_advice(finding),

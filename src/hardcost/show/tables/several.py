@@ -47,15 +47,18 @@ def several_table(finding: Bills, top: int = 20) -> ConsoleRenderable:
     return Layout(tuple(parts))
 
 
-def several_screen(finding: Bills) -> ConsoleRenderable:
-    """Return the first screen of several bills: the answers, then the totals side by side."""
-    more = f"Each control of each bill: hardcost report {visible(finding.run)} --all"
+def several_screen(finding: Bills, store: str = "") -> ConsoleRenderable:
+    """Return the first screen of several bills: the answers, then the totals side by side.
+
+    `store` are the words that name the store, if it is not the default one.
+    """
+    command = f"hardcost report {visible(finding.run)} --all{visible(store)}"
     return Layout(
         (
             TextLines(answer(finding).sentences),
             TextLines(tuple(common_lines(finding))),
             GridText(totals_grid(finding)),
-            TextLines((more,)),
+            TextLines((f"Each control of each bill: {command}",)),
         )
     )
 
