@@ -156,7 +156,11 @@ class Pricing:
             if written and not item.by_default and abs(grows) >= _WORTH_SAYING:
                 item = replace(item, note=f"audit records take {grows:+.1%}")
             costs = added_up((costs, {name: grows * it for name, it in written.items()}))
-        return self._priced(item, costs, "measured")
+        priced, costs = self._priced(item, costs, "measured")
+        most = dearest_call([known])
+        if not priced.share and most is not None and not item.by_default:
+            priced = replace(priced, note=f"{most.metric} {most.share:+.1%}")
+        return priced, costs
 
     def _added_to_records(self, control: str) -> float:
         """Return what a setting adds to the writing of records, as a share; 0 if none is known."""

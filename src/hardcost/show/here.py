@@ -25,7 +25,7 @@ def here_lines(found: HereFinding) -> Iterator[tuple[int, str]]:
     yield from _most_expensive(found, set_here)
     yield from _calls(found)
     yield from _cheaper(found)
-    yield from _group("No measurable cost", [one for one in set_here if one.share == 0])
+    yield from _group("No measurable cost on average", [one for one in set_here if one.share == 0])
     yield from _group(
         "In force, and without a price", [one for one in set_here if one.share is None]
     )
@@ -124,7 +124,7 @@ def _group(title: str, items: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
     if not items:
         return
     yield 0, f"{title} ({len(items)}):"
-    yield 2, _first_of([one.name for one in items], _NAMED)
+    yield 2, _first_of([f"{it.name} ({it.note})" if it.note else it.name for it in items], _NAMED)
     for why, number in Counter(one.why for one in items if one.why).most_common():
         yield 6, f"{number} of them: {why}" if number < len(items) else why
 
