@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # count_calls SECONDS [PID]: counts the system calls of the machine, or of one process by strace.
 # The first line that it prints names what counted, the rest is what that printed. Where no program
 # may count calls, /proc does, before and after; the second line says why.
