@@ -124,7 +124,8 @@ def _fill(codename: str, packages: Sequence[str], folder: Path) -> None:
     for name in ("user", "host"):
         key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", folder / name]
         run(key, remedy="apt-get install openssh-client")
-    (folder / "debian.sources").write_text(debian_sources(codename))
+    own = host_release.release().codename
+    (folder / "debian.sources").write_text(debian_sources(own, as_of=codename))
     (folder / "setup").write_text(SETUP)
     (folder / "own.rules").write_text(RULES)
     copies = {"own.rules": "own.rules", "host": "own-key", "user.pub": "own-user.pub"}
