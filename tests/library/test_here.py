@@ -228,3 +228,38 @@ def test_audit_that_is_on_is_a_cost_of_its_own(root: Path) -> None:
     found = here(HereRequest(root=root))
     assert item(found, "audit=1").share == pytest.approx(on.share)
     assert "audit switched on" not in {one.name for one in found.items}
+
+
+WANTED = """\
+boot = ["random.trust_cpu=on"]
+[auditd]
+flush = "data"
+freq = 20
+settings = { num_logs = "3" }
+"""
+
+
+def test_a_daemon_s_settings_and_words_that_no_list_knows_are_found(root: Path) -> None:
+    wanted = root / "wanted.toml"
+    wanted.write_text(WANTED)
+    names = {one.name for one in here(HereRequest(root=root, against=str(wanted))).missing}
+    assert len(names) == 2
+    (root / "etc/default/grub").write_text('GRUB_CMDLINE_LINUX="random.trust_cpu=on"\n')
+    (root / "etc/audit/auditd.conf").write_text("flush = DATA\nfreq = 20\nnum_logs = 3\nx = y\n")
+    wants = root / "etc/systemd/system/multi-user.target.wants"
+    wants.mkdir(parents=True)
+    (wants / "auditd.service").touch()
+    plugins = root / "etc/audit/plugins.d"
+    plugins.mkdir()
+    (plugins / "syslog.conf").write_text("active = yes\n")
+    (plugins / "af_unix.conf").write_text("active = no\n")
+    found = here(HereRequest(root=root, against=str(wanted)))
+    assert found.missing == ()
+    auditd = item(found, "auditd")
+    assert (auditd.note, str(auditd.place)) == (
+        "flush data, freq 20, plug-in syslog",
+        "/etc/audit/auditd.conf",
+    )
+    (root / "etc/audit/auditd.conf").write_text("flush = DATA\nfreq = 20\nnum_logs = 4\n")
+    (missing,) = here(HereRequest(root=root, against=str(wanted))).missing
+    assert "auditd" in missing.name

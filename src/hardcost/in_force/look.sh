@@ -58,6 +58,7 @@ printf '\n'
 folder /etc/audit
 folder /etc/audit/rules.d
 files /etc/audit/rules.d/*.rules /etc/audit/audit.rules
+files /etc/audit/auditd.conf /etc/audit/plugins.d/*.conf
 for one in /etc/sysctl.d /run/sysctl.d /usr/local/lib/sysctl.d /usr/lib/sysctl.d /lib/sysctl.d; do
     files "$one"/*.conf
 done

@@ -21,7 +21,9 @@ from auditrules.model.rule import RuleSet
 from hardcost.controls.control import Control, Controls, Profile, of_kind
 from hardcost.errors import InputError, RequestError
 from hardcost.in_force.audit import STATE
+from hardcost.in_force.boot import command_line
 from hardcost.in_force.calls import CountedCalls, Sample, counted
+from hardcost.in_force.daemons import auditd_settings
 from hardcost.in_force.files import MachineFiles
 from hardcost.in_force.found import InForce, Survey
 from hardcost.in_force.over_ssh import fetch
@@ -32,6 +34,8 @@ from hardcost.library.here_prices import Pricing, RulePrices, added_up, lists_ne
 from hardcost.library.interrupt import until_done
 from hardcost.measure.monitor import Monitor, Silent
 from hardcost.mechanisms.audit import AuditRule, audit_rules, controls_of
+from hardcost.mechanisms.auditd import Auditd
+from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.kconfig import KernelOption
 from hardcost.mechanisms.registry import ALL
 from hardcost.mechanisms.sysctl import Sysctl
@@ -249,21 +253,29 @@ class Look:
     @cached_property
     def _judged(self) -> tuple[Control, ...]:
         """Those of which it can be said whether they are in force."""
-        there = self._there
         blind = self.survey.blind
         return tuple(
-            one for one in self._wanted if _form(one) in there or not isinstance(one, blind)
+            one for one in self._wanted if self._is_there(one) or not isinstance(one, blind)
         )
 
     @cached_property
     def _there(self) -> frozenset[object]:
-        found = (one.control for one in self.survey.found if one.kind != STATE)
+        found = [one.control for one in self.survey.found if one.kind != STATE]
+        found += map(BootParameter, command_line(self.files))  # also those that no list knows
         return frozenset(_form(one) for one in found if one is not None)
+
+    def _is_there(self, control: Control) -> bool:
+        """Say whether a control is in force."""
+        if isinstance(control, Auditd):
+            there = auditd_settings(self.files)
+            wanted = {"flush": control.flush, "freq": str(control.freq), **dict(control.settings)}
+            return all(there.get(key) == value.lower() for key, value in wanted.items())
+        return _form(control) in self._there
 
     def _missing(self, pricing: Pricing) -> Iterator[MissingControl]:
         """Yield the controls of the named profile that are not in force."""
         for control in self._judged:
-            if _form(control) not in self._there:
+            if not self._is_there(control):
                 alone = InForce(AuditRule.noun, control.name, control)
                 item, _ = pricing.item(alone, pricing.of_rules([alone]))
                 yield MissingControl(name=control.name, share=item.share)
