@@ -163,7 +163,7 @@ def _compare(guest: SshGuest, folder: Path, found: dict[str, Any]) -> None:
     for one in totals:
         cost, ours = one["cost"], said.get(one["metric"], 0.0)
         off = (ours - cost) / one["baseline"] if not cost else (ours - cost) / cost
-        near += abs(off) <= _WITHIN or abs(ours - cost) <= one["least"]
+        near += abs(off) <= _WITHIN or abs(ours - cost) <= one.get("least", 0.0)
         print(f"  {one['metric']:16} measured {cost:10.1f} said {ours:10.1f} {off:+.1%}")
     print(f"  {near} of {len(totals)} calls within {_WITHIN:.0%}")
 

@@ -263,3 +263,24 @@ def test_a_daemon_s_settings_and_words_that_no_list_knows_are_found(root: Path) 
     (root / "etc/audit/auditd.conf").write_text("flush = DATA\nfreq = 20\nnum_logs = 4\n")
     (missing,) = here(HereRequest(root=root, against=str(wanted))).missing
     assert "auditd" in missing.name
+
+
+def test_what_several_settings_replace_counts_once(root: Path) -> None:
+    """page_poison=1 and slub_debug=P each save init_on_alloc=1 in their single prices."""
+    (root / "etc/default/grub").write_text(
+        'GRUB_CMDLINE_LINUX="page_poison=1 slub_debug=FZP init_on_free=1"\n'
+    )
+    found = here(HereRequest(root=root))
+    once = item(found, "page_poison=1 and slub_debug=FZP replace init_on_alloc=1 once")
+    free = item(found, "page_poison=1 replaces init_on_free=1")
+    assert once.share is not None
+    assert once.share > 0
+    assert free.share == pytest.approx(-(item(found, "init_on_free=1").share or 0.0))
+    (price_alone,) = price(PriceRequest(("init_on_alloc=1",), kernel="6.1")).controls
+    of_stat = next(it for it in price_alone.kernels[0].calls if it.metric == "stat")
+    together = {one.name: one.cost for one in found.calls}["stat"]
+    (root / "etc/default/grub").write_text('GRUB_CMDLINE_LINUX="page_poison=1 init_on_free=1"\n')
+    poisoned = {one.name: one.cost for one in here(HereRequest(root=root)).calls}["stat"]
+    (debug,) = price(PriceRequest(("slub_debug=FZP",), kernel="6.1")).controls
+    of_debug = next(it for it in debug.kernels[0].calls if it.metric == "stat")
+    assert together - poisoned == pytest.approx(of_debug.cost + of_stat.cost)

@@ -193,6 +193,7 @@ class Look:
         pricing = Pricing(lists, mix, constants)
         rules = pricing.of_rules(self.survey.found)
         priced = [pricing.item(one, rules) for one in self.survey.found]
+        priced += pricing.overlaps(self.survey.found, rules)
         items = [item for item, _ in priced]
         set_here = (
             costs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -22,15 +22,22 @@ from hardcost.controls.control import Control
 from hardcost.in_force.found import InForce
 from hardcost.library.price import NOT_LISTED, price_of_control
 from hardcost.mechanisms.audit import AuditRule
+from hardcost.mechanisms.boot import BootParameter
 from hardcost.model.finding.here import HereCall, HereItem
 from hardcost.model.finding.price import dearest_call, linux_version
 from hardcost.model.workload import MetricId, workload_of
 from hardcost.prices.price_list import PriceList, lists_of_records, shipped_lists
 from hardcost.prices.records import added_to_records
+from hardcost.units import join_in_prose
 
 _CALLS = workload_of("syscalls")
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
+OVERLAP = "overlap"
+"""The kind of what corrects the sum of single prices."""
+
 _AUDIT_ON = "audit=1"
+_PAGE_POISON = "page_poison=1"
+_SLAB_DEBUG = ("slub_debug", "slab_debug")
 _NOTHING = (0.0, 0.0, 0.0)
 _WORTH_SAYING = 0.005  # of what records take
 _REFUSED = "auditctl or the kernel refuses it"
@@ -180,6 +187,38 @@ class Pricing:
         )
         return priced, costs
 
+    def overlaps(
+        self, found: Sequence[InForce], rules: RulePrices
+    ) -> Iterator[tuple[HereItem, CostByCall]]:
+        """Yield what the prices of memory settings have in common, since each was measured alone.
+
+        Debian's kernel has `init_on_alloc=1`. Poisoning replaces it, for pages and for the slab, so
+        that it is part of the price of each that poisons; and page poisoning replaces
+        `init_on_free=1`, too (init_mem_debugging_and_hardening, slab_want_init_on_alloc).
+        """
+        names = [one.name for one in found if not one.by_default]
+        replacing = [one for one in names if _replaces_clearing(one)]
+        if len(replacing) > 1:
+            said = f"{join_in_prose(replacing)} replace init_on_alloc=1 once"
+            yield self._overlap(said, "init_on_alloc=1", len(replacing) - 1, rules)
+        if _PAGE_POISON in names and "init_on_free=1" in names:
+            yield self._overlap(
+                "page_poison=1 replaces init_on_free=1", "init_on_free=1", -1, rules
+            )
+
+    def _overlap(
+        self, name: str, setting: str, times: int, rules: RulePrices
+    ) -> tuple[HereItem, CostByCall]:
+        alone = HereItem(id="", kind="", name=setting, by_default=True)
+        _, costs = self._setting(alone, BootParameter(setting), rules)
+        item = HereItem(
+            id=f"{OVERLAP}:{setting}",
+            kind=OVERLAP,
+            name=name,
+            note="the prices of both have it, and it counts once",
+        )
+        return self._priced(item, {it: times * cost for it, cost in costs.items()}, "measured")
+
     def of_rules(self, found: Sequence[InForce]) -> RulePrices:
         """Return what the audit rules among what is in force add, loaded in this order."""
         rules = [one.control.rule for one in found if isinstance(one.control, AuditRule)]
@@ -219,6 +258,13 @@ class Pricing:
                 if one.reading.rule is not None
             },
         )
+
+
+def _replaces_clearing(name: str) -> bool:
+    """Say whether a boot parameter switches `init_on_alloc=1` off, wholly or for the slab."""
+    key, _, value = name.partition("=")
+    poisons = key in _SLAB_DEBUG and "P" in value.partition(",")[0].upper()
+    return poisons or name in {_PAGE_POISON, "init_on_alloc=0"}
 
 
 def _by_text(rules: Sequence[KernelRule], costs: Mapping[int, CostByCall]) -> dict[str, CostByCall]:

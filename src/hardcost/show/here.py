@@ -13,7 +13,7 @@ from hardcost.units import count, join_in_prose
 _SHOWN = 8  # items that are shown with what there is to know of them
 _NAMED = 8  # of what is listed by name alone
 _RULE = "audit rule"
-_OF_AUDIT = (_RULE, "audit state")
+_NO_SETTING = (_RULE, "audit state", "overlap")
 _NO_TIME = "Instructions are not time, and a program that makes few system calls hardly notices."
 
 
@@ -43,7 +43,7 @@ def answer_sentence(found: HereFinding, set_here: Sequence[HereItem]) -> str:
     if not set_here:
         return f"Nothing that hardens was set on {found.machine}{kernel}, as far as it was checked."
     rules = sum(one.kind == _RULE for one in set_here)
-    others = sum(one.kind not in _OF_AUDIT for one in set_here)
+    others = sum(one.kind not in _NO_SETTING for one in set_here)
     parts = [count(rules, _RULE)] if rules else []
     parts += [count(others, "setting")] if others else []
     verb, hardens = ("makes", "hardens") if len(set_here) == 1 else ("make", "harden")
@@ -58,7 +58,7 @@ def answer_sentence(found: HereFinding, set_here: Sequence[HereItem]) -> str:
 
 def _most_expensive(found: HereFinding, set_here: Sequence[HereItem]) -> Iterator[tuple[int, str]]:
     """Yield what adds most: single settings, and what audit rules add together."""
-    costing = [one for one in set_here if one.share]
+    costing = sorted((it for it in set_here if it.share), key=lambda it: -abs(it.share or 0.0))
     parts = [(one.share or 0.0, _item(one)) for one in costing[:_SHOWN]]
     if found.first_rule:
         parts.append((found.first_rule, _fixed(sum(one.kind == _RULE for one in set_here))))
