@@ -209,7 +209,7 @@ def test_what_makes_records_dearer_pays_for_it(root: Path) -> None:
     assert dear.share is not None
     assert plain.share is not None
     assert dear.share > plain.share
-    assert "audit records take +5.8%" in dear.note
+    assert "audit records become 5.8% dearer" in dear.note
     assert not plain.note
 
 

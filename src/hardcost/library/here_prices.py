@@ -161,7 +161,9 @@ class Pricing:
         if grows:
             written = added_up(rules.records.values())
             if written and not item.by_default and abs(grows) >= _WORTH_SAYING:
-                item = replace(item, note=f"audit records take {grows:+.1%}")
+                dearer = "dearer" if grows > 0 else "cheaper"
+                note = f"audit records become {abs(grows):.1%} {dearer}"
+                item = replace(item, note=note)
             costs = added_up((costs, {name: grows * it for name, it in written.items()}))
         priced, costs = self._priced(item, costs, "measured")
         most = dearest_call([known])

@@ -79,15 +79,18 @@ def _item(one: HereItem) -> tuple[str, str]:
     unknown = "" if one.note else "where it is set is not known"
     place = f"set in {one.place}" if one.place is not None else unknown
     most = (
-        f"most on {call_words(one.most)}: {increase_words(one.grows)}"
-        if one.most and one.grows
-        else ""
+        f"most on {call_words(one.most)}: {_as_many(one.grows)}" if one.most and one.grows else ""
     )
-    records = f"{share_words(one.records)} of it for writing records" if one.records else ""
+    records = f"including {share_words(one.records)} for writing records" if one.records else ""
     accepted = "accepted" if one.accepted is not None else ""
     return one.name, "; ".join(
         filter(None, (place, str(one.known), records, most, accepted, one.note))
     )
+
+
+def _as_many(share: float) -> str:
+    said = increase_words(share)
+    return f"{said} as many" if said.endswith("times") else said
 
 
 def _fixed(rules: int) -> tuple[str, str]:

@@ -6,6 +6,7 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +19,10 @@ from auditrules.cli.options import (
     takes,
 )
 from auditrules.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from hardcost.library.here import HereRequest
+    from hardcost.model.finding.here import HereFinding
 
 
 @dataclass(frozen=True)
@@ -118,62 +123,85 @@ def here(machine: str | None, own: _Options) -> None:
                hardcost here --cheaper -o cheaper.toml
     """
     from auditrules.library.files import check_put, put
-    from auditrules.library.histogram import histogram
     from hardcost.cli.console import console, progress
-    from hardcost.library.here import HereRequest, Look
-    from hardcost.library.here_policy import here_policy
+    from hardcost.library.here import Look
     from hardcost.library.percentages import fraction
     from hardcost.profiles import toml_text
-    from hardcost.show.exports import in_force
-    from hardcost.show.here import here_lines
-    from hardcost.show.json import to_json
     from hardcost.units import count
 
     limit = None if own.fail_above is None else fraction("fail_above", own.fail_above)
     if own.output is not None:
         check_put(own.output, "-o")
-    mix = None if own.histogram is None else histogram(own.histogram)
-    policy = None if own.policy is None else here_policy(own.policy)
-    request = HereRequest(
-        root=own.root,
-        machine=machine,
-        histogram=mix,
-        sample=None if own.sample is None else _seconds(own.sample),
-        strace=own.strace,
-        cheaper=own.cheaper,
-        fit=own.fit,
-        against=own.against,
-        policy=policy,
-    )
-    look = Look(request, progress.monitor_of("auto"))
+    look = Look(_request(machine, own), progress.monitor_of("auto"))
     if own.output is not None:
         put(own.output, toml_text.text(look.profile).encode())
         written = sum(not one.in_baseline for one in look.profile.controls)
         console.note(f"{own.output}: {count(written, 'control')}")
     found = look.finding
-    if own.format == "json":
-        click.echo(to_json(found))
-    elif own.format == "html":
-        from auditrules.cli.results import print_bytes
-        from hardcost.show.site.hardening import hardening_page
+    _print(found, own.format)
+    if limit is not None:
+        _judge(found, limit)
 
-        print_bytes(hardening_page(found).encode())
-    elif own.format != "text":
-        form = in_force.markdown_text if own.format == "markdown" else in_force.prometheus_text
-        click.echo(form(found), nl=False)
-    else:
-        for indent, line in here_lines(found):
-            console.print_wrapped(line, indent)
-        sys.stdout.flush()  # before any note that follows on stderr
-    if limit is None:
-        return
+
+def _request(machine: str | None, own: _Options) -> HereRequest:
+    """Return what is asked for.
+
+    Raises:
+        InputError: An option has no such value.
+    """
+    from auditrules.library.histogram import histogram
+    from hardcost.library.here import HereRequest
+    from hardcost.library.here_policy import here_policy
+
+    return HereRequest(
+        root=own.root,
+        machine=machine,
+        histogram=None if own.histogram is None else histogram(own.histogram),
+        sample=None if own.sample is None else _seconds(own.sample),
+        strace=own.strace,
+        cheaper=own.cheaper,
+        fit=own.fit,
+        against=own.against,
+        policy=None if own.policy is None else here_policy(own.policy),
+    )
+
+
+def _print(found: HereFinding, form: str) -> None:
+    """Print what was found in a format."""
+    from auditrules.cli.results import print_bytes
+    from hardcost.cli.console import console
+    from hardcost.show.exports import in_force
+    from hardcost.show.here import here_lines
+    from hardcost.show.json import to_json
+
+    match form:
+        case "json":
+            click.echo(to_json(found))
+        case "html":
+            from hardcost.show.site.hardening import hardening_page
+
+            print_bytes(hardening_page(found).encode())
+        case "markdown":
+            click.echo(in_force.markdown_text(found), nl=False)
+        case "prometheus":
+            click.echo(in_force.prometheus_text(found), nl=False)
+        case _:
+            for indent, line in here_lines(found):
+                console.print_wrapped(line, indent)
+            sys.stdout.flush()  # before any note that follows on stderr
+
+
+def _judge(found: HereFinding, limit: float) -> None:
+    """Exit with status 1 if what is not accepted adds more than a share."""
+    from hardcost.cli.console import console
+
     rest = found.share if found.not_accepted is None else found.not_accepted
     whole = "" if rest == found.share else f" is not accepted, of {found.share:.1%} in all, and"
     if rest > limit:
-        console.note(f"{rest:.1%}{whole} is more than {own.fail_above}")
+        console.note(f"{rest:.1%}{whole} is more than {limit:.1%}")
         raise click.exceptions.Exit(1)
     if found.share > limit:
-        console.note(f"{rest:.1%}{whole} is not more than {own.fail_above}")
+        console.note(f"{rest:.1%}{whole} is not more than {limit:.1%}")
 
 
 def _seconds(text: str) -> int:
