@@ -307,12 +307,14 @@ def looks() -> Sequence[bytes]:
     """Return answers of `hardcost here`: of a machine with something of each kind, and of none."""
     items = (
         {"kind": "sysctl", "name": "a=1", "place": "/etc/a:1", "share": 0.1, "known": "measured"},
+        {"kind": "audit rule", "name": "-w /y", "share": 0.1, "records": 0.05, "most": "open"},
         {"kind": "audit rule", "name": "-w /x", "share": None, "why": "refused", "accepted": "r"},
         {"kind": "kernel option", "name": "B=y", "by_default": True, "share": 0.0, "note": "n"},
     )
     empty = {"version": 1, "kind": "here", "machine": "m", "words": "", "kernel": "6.1"}
-    empty |= {"priced_on": "6.1", "mix": "assumed", "assumed": True, "share": 0.1, "calls": []}
-    whole = {"first_rule": 0.1, "records": 0.1, "unseen": ["u"], "notes": ["n"]}
+    empty |= {"priced_on": "6.1", "mix": "m", "mix_by": "perf", "covered": 0.5}
+    empty |= {"share": 0.1, "calls": []}
+    whole = {"first_rule": 0.1, "counted": 9, "unseen": ["u"], "notes": ["n"]}
     named = [{"id": f"{one['kind']}:{one['name']}", **one} for one in items]
     calls = [{"name": "open", "cost": 1.0, "share": 0.1}]
     found = [{**empty, **whole, "calls": calls, "items": named}, {**empty, "items": []}]

@@ -76,7 +76,8 @@ def here_answer_of(path: Path) -> HereFinding:
         found = _HERE.validate_python(value)
     except ValidationError as error:
         raise InputError.of(_problems(path, error, _HERE_HINT)) from None
-    shares = (found.share, found.first_rule, *(one.share for one in found.items))
+    shares: list[float | None] = [found.share, found.first_rule]
+    shares += [share for one in found.items for share in (one.share, one.records)]
     if not all(one is None or math.isfinite(one) for one in shares):
         raise InputError("a share is no finite number", place=Location(str(path)), hint=_HERE_HINT)
     return found
