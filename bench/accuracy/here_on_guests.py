@@ -28,6 +28,7 @@ from typing import Any
 
 from auditrules.load import watched_paths
 from hardcost.controls.control import of_kind
+from hardcost.library.here_prices import lists_near
 from hardcost.library.profiles import profile_named
 from hardcost.mechanisms.audit import audit_rules
 from hardcost.mechanisms.mount import MountOptions
@@ -134,6 +135,13 @@ def _apply(guest: SshGuest, name: str) -> None:
     guest.reached("test $(cut -d. -f1 /proc/uptime) -lt 1000 && systemctl is-active auditd")
 
 
+def _audit_on(kernel: str) -> dict[str, float]:
+    """Return what audit adds to each call by being on, as it is in what a bill compares with."""
+    price = lists_near(kernel)[0].price_of("audit=1")
+    costs = {} if price is None else price.costs["syscalls"]
+    return {name: cost for name, (cost, _, _) in costs.items()}
+
+
 def _watched(name: str) -> str:
     """Return a script that makes what rules watch, which are for another distribution."""
     folders, files = watched_paths.paths(audit_rules(profile_named(name).controls))
@@ -158,10 +166,12 @@ def _compare(guest: SshGuest, folder: Path, found: dict[str, Any]) -> None:
     (folder / "bill.json").write_bytes(bill)
     (folder / "here.json").write_text(json.dumps(found))
     said = {one["name"]: one["cost"] for one in found["calls"]}
+    switched_on = _audit_on(found["kernel"])
     near = 0
     totals = json.loads(bill)["totals"]
     for one in totals:
-        cost, ours = one["cost"], said.get(one["metric"], 0.0)
+        cost, name = one["cost"], one["metric"]
+        ours = said.get(name, 0.0) - switched_on.get(name, 0.0)
         off = (ours - cost) / one["baseline"] if not cost else (ours - cost) / cost
         near += abs(off) <= _WITHIN or abs(ours - cost) <= one.get("least", 0.0)
         print(f"  {one['metric']:16} measured {cost:10.1f} said {ours:10.1f} {off:+.1%}")
