@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import subprocess
 from importlib import resources
 
@@ -15,6 +16,7 @@ from hardcost.in_force.files import MachineFiles
 from hardcost.in_force.found import Survey
 from hardcost.in_force.over_ssh import FetchedFiles, parsed
 from hardcost.in_force.read import read
+from hardcost.mechanisms.audit import AuditRule
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.prices.listed import listed
 
@@ -150,3 +152,31 @@ def test_odd_states_of_audit_are_no_fault(digits: str) -> None:
     )
     rules = [one for one in found.found if one.kind == "audit rule"]
     assert len(rules) == (0 if digits.startswith("0") else 1)
+
+
+NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+
+
+def test_another_user_is_shown_what_could_not_be_seen() -> None:
+    """What the shell of a user without rights sends names what only root may see."""
+    words = NOBODY if os.geteuid() == 0 else ()
+    argv = [*words, "sh", "-c", SCRIPT, "sh", PATHS]
+    sent = subprocess.run(argv, capture_output=True, check=True, cwd="/").stdout
+    found = read(parsed(sent))
+    assert {one.partition(":")[0] for one in found.unseen} >= {
+        "the audit rules",
+        "loaded BPF programs",
+    }
+    assert AuditRule in found.blind
+    assert any(one.kind == "sysctl" for one in found.found)
+
+
+def test_a_file_that_another_user_may_not_read_is_named() -> None:
+    found = read(
+        parsed(
+            "\n".join(
+                ("user 1000", f"name {code('there')}", f"denied {code('/etc/audit/rules.d')}")
+            ).encode()
+        )
+    )
+    assert "/etc/audit/rules.d: this user may not read it" in found.unseen
