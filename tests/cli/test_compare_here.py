@@ -23,6 +23,7 @@ ANSWER = {
     "words": "",
     "kernel": "6.1",
     "priced_on": "6.1",
+    "predicted_on": "6.1",
     "mix": "an assumed mix",
     "mix_by": "assumed",
     "covered": 0.5,

@@ -312,7 +312,13 @@ def looks() -> Sequence[bytes]:
         {"kind": "kernel option", "name": "B=y", "by_default": True, "share": 0.0, "note": "n"},
     )
     empty = {"version": 1, "kind": "here", "machine": "m", "words": "", "kernel": "6.1"}
-    empty |= {"priced_on": "6.1", "mix": "m", "mix_by": "perf", "covered": 0.5}
+    empty |= {
+        "priced_on": "6.1",
+        "predicted_on": "6.1",
+        "mix": "m",
+        "mix_by": "perf",
+        "covered": 0.5,
+    }
     empty |= {"share": 0.1, "calls": []}
     whole = {"first_rule": 0.1, "counted": 9, "unseen": ["u"], "notes": ["n"]}
     named = [{"id": f"{one['kind']}:{one['name']}", **one} for one in items]

@@ -209,6 +209,7 @@ class Look:
             words=self.request.words,
             kernel=release,
             priced_on=lists[0].kernel,
+            predicted_on=pricing.predicted_on,
             mix=whose,
             mix_by=by,
             counted=None if counted is None else counted.calls,

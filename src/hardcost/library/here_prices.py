@@ -102,6 +102,11 @@ class Pricing:
         self.covered = weighed.covered
         """The part of the mix's calls for which those stand that have prices."""
 
+    @property
+    def predicted_on(self) -> str:
+        """The kernel for which audit rules are predicted."""
+        return self._constants.about["kernel"]
+
     def share(self, costs: CostByCall) -> float:
         """Return costs as a share of what a call of the mix takes."""
         whole = math.fsum(weight * self._bases[name] for name, weight in self._weights.items())

@@ -189,7 +189,8 @@ def sources_sentence(found: HereFinding) -> str:
     """Return where the figures are from, and what is not in them."""
     return (
         f"How this is known: each setting was measured alone, in a guest with Linux"
-        f" {found.priced_on}; what audit rules cost is predicted for Debian's Linux 6.1. Costs are"
+        f" {found.priced_on}; what audit rules cost is predicted for Linux"
+        f" {found.predicted_on}. Costs are"
         f" averaged over the calls that have prices, {found.covered:.0%} of the mix; of the others"
         " nothing is known. They are added up, without what settings do to each other, and without"
         " what was not checked."

@@ -31,6 +31,7 @@ def answer(*items: HereItem, **more: Any) -> HereFinding:  # noqa: ANN401  (fiel
         words="",
         kernel="6.1.0-57-amd64",
         priced_on="6.1",
+        predicted_on="6.1",
         mix=ASSUMED,
         mix_by="assumed",
         covered=0.5,

@@ -111,9 +111,10 @@ UNPRICED = {
 
 def answer(share: float, *items: Mapping[str, object]) -> str:
     """Return what `hardcost here --format json` would have printed."""
-    rules = {"first_rule": 0.1, "records": 0.02} if RULE in items else {}
+    rules = {"first_rule": 0.1} if RULE in items else {}
     found = {"kind": "here", "machine": "web", "words": "", "kernel": "6.1", "priced_on": "6.1"}
-    mix = {"mix": "an assumed mix of calls", "assumed": True, "share": share, "calls": []}
+    found |= {"predicted_on": "6.1", "mix": "an assumed mix of calls", "mix_by": "assumed"}
+    mix = {"covered": 0.5, "share": share, "calls": []}
     return json.dumps({**found, **mix, **rules, "items": items})
 
 

@@ -38,6 +38,7 @@ FOUND = HereFinding(
     words="",
     kernel="6.1.0",
     priced_on="6.1.0-57-amd64",
+    predicted_on="6.1.0-57-amd64",
     mix="an assumed mix of calls",
     mix_by="assumed",
     covered=0.5,

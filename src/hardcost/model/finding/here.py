@@ -78,8 +78,9 @@ class HereFinding(Document):
 
     `machine` is its name, `words` those of `hardcost here` that name it, "" for the one that runs
     it. `kernel` is the release that runs, "" where that is not known, `priced_on` the one whose
-    prices these are. `mix` says whose calls they are, `mix_by` how that is known, `counted` how
-    many were counted here; `covered` is the part that the calls with prices stand for.
+    prices these are, `predicted_on` the one for which audit rules are predicted. `mix` says whose
+    calls they are, `mix_by` how that is known, `counted` how many were counted here; `covered` is
+    the part that the calls with prices stand for.
 
     `share` is what all that is no default adds to a call on average, put together from the prices
     of single controls. `first_rule` is the part of it that audit rules add whichever they are;
@@ -98,6 +99,7 @@ class HereFinding(Document):
     words: str
     kernel: str
     priced_on: str
+    predicted_on: str
     mix: str
     mix_by: MixBy
     counted: IfKnown[int | None] = None
