@@ -13,7 +13,9 @@ from hardcost.library.price import PriceRequest, price
 from hardcost.mechanisms.audit import AuditRule
 from hardcost.model.finding.here import HereFinding, HereItem
 from hardcost.profiles import catalogue, toml_text
+from hardcost.show.exports.in_force import markdown_text
 from hardcost.show.here import here_lines
+from hardcost.show.site.hardening import hardening_page
 
 SHADOW = "-w /etc/shadow -p wa -k id"
 CHMOD = "-a always,exit -F arch=b64 -S chmod -F key=perm"
@@ -284,3 +286,13 @@ def test_what_several_settings_replace_counts_once(root: Path) -> None:
     (debug,) = price(PriceRequest(("slub_debug=FZP",), kernel="6.1")).controls
     of_debug = next(it for it in debug.kernels[0].calls if it.metric == "stat")
     assert together - poisoned == pytest.approx(of_debug.cost + of_stat.cost)
+
+
+def test_every_form_says_what_cheaper_rules_save(root: Path) -> None:
+    twins = (
+        f"-a always,exit -F arch=b64 -S {one} -F exit=-EACCES -k p" for one in ("chmod", "open")
+    )
+    (root / "etc/audit/rules.d/a.rules").write_text("\n".join(twins))
+    found = here(HereRequest(root=root, cheaper=True))
+    for text in (markdown_text(found), hardening_page(found)):
+        assert "With cheaper audit rules" in text

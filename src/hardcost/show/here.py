@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from hardcost.model.finding.here import HereFinding, HereItem
 from hardcost.show.here_accepted import accepted_lines
-from hardcost.show.here_amounts import LEAST, call_words, increase_words, share_words
+from hardcost.show.here_amounts import (
+    LEAST,
+    call_words,
+    cheaper_sentence,
+    increase_words,
+    share_words,
+)
 from hardcost.units import count, join_in_prose
 
 _SHOWN = 8  # items that are shown with what there is to know of them
@@ -109,8 +115,7 @@ def _cheaper(found: HereFinding) -> Iterator[tuple[int, str]]:
     if found.cheaper is None:
         return
     one = found.cheaper
-    instead = f"{share_words(one.share)} instead of {share_words(found.share)}"
-    yield 0, f"With cheaper audit rules: {instead}."
+    yield 0, cheaper_sentence(found)
     proved = (
         f"proved to record the same under the same keys, under {len(one.assumptions)} assumptions"
     )

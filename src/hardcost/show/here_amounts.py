@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from auditrules.cost.events import operations
+from hardcost.model.finding.here import HereFinding
 from hardcost.show.text import percent
 
 LEAST = 0.0005
@@ -28,6 +29,16 @@ def increase_words(share: float) -> str:
         return f"+{share_words(share)}"
     times = 1 + share
     return f"{times:.0f} times" if times >= _TEN else f"{times:.1f} times"
+
+
+def cheaper_sentence(found: HereFinding) -> str:
+    """Return what cheaper audit rules would make of the sum; "" without such."""
+    if found.cheaper is None:
+        return ""
+    return (
+        f"With cheaper audit rules: {share_words(found.cheaper.share)} instead of"
+        f" {share_words(found.share)}."
+    )
 
 
 def call_words(name: str) -> str:

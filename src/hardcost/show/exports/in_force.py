@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from hardcost.model.finding.here import HereFinding, HereItem
 from hardcost.show.exports.markdown import code, escape_text, list_below, table
+from hardcost.show.here_amounts import cheaper_sentence
 from hardcost.show.text import percent
 from hardcost.units import visible
 
@@ -21,6 +22,8 @@ def markdown_text(found: HereFinding) -> str:
         f" cost of audit rules. Prices are of Linux"
         f" {code(found.priced_on)}."
     )
+    if found.cheaper is not None:
+        said += f" {escape_text(cheaper_sentence(found))}"
     header: tuple[str, ...] = _HEADER
     set_here = [one for one in found.items if not one.by_default]
     rows = [_cells(one) for one in set_here]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from hardcost.model.finding.here import HereFinding, HereItem
 from hardcost.show.here import answer_sentence, sources_sentence
 from hardcost.show.here_accepted import accepted_sentence
-from hardcost.show.here_amounts import increase_words, share_words
+from hardcost.show.here_amounts import cheaper_sentence, increase_words, share_words
 from hardcost.show.site.rendering import AmountCell, rendered
 from hardcost.show.text import signed_number
 from hardcost.units import count, visible
@@ -69,7 +69,7 @@ def hardening_page(found: HereFinding) -> str:
         against="" if found.against is None else visible(found.against),
         unjudged=count(found.unjudged, "control") if found.unjudged else "",
         unseen=[visible(one) for one in found.unseen],
-        notes=[visible(one) for one in found.notes],
+        notes=[visible(one) for one in (cheaper_sentence(found), *found.notes) if one],
         sources=visible(sources_sentence(found)),
     )
 
