@@ -28,7 +28,6 @@ from typing import Any
 
 from auditrules.load import watched_paths
 from hardcost.controls.control import of_kind
-from hardcost.library.here_prices import lists_near
 from hardcost.library.profiles import profile_named
 from hardcost.mechanisms.audit import audit_rules
 from hardcost.mechanisms.mount import MountOptions
@@ -39,6 +38,7 @@ _COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
 _PACKAGES = ("ansible-core", "audispd-plugins", "python3-apt")
 _APPLY = "ANSIBLE_NOCOLOR=true ansible-playbook -c local -i localhost, /root/play.yml"
 _SECONDS = 3600.0
+_OFF = "audit-off"
 _WITHIN = 0.02
 _SHOWN = 12  # lines of what Ansible says
 
@@ -135,13 +135,6 @@ def _apply(guest: SshGuest, name: str) -> None:
     guest.reached("test $(cut -d. -f1 /proc/uptime) -lt 1000 && systemctl is-active auditd")
 
 
-def _audit_on(kernel: str) -> dict[str, float]:
-    """Return what audit adds to each call by being on, as it is in what a bill compares with."""
-    price = lists_near(kernel)[0].price_of("audit=1")
-    costs = {} if price is None else price.costs["syscalls"]
-    return {name: cost for name, (cost, _, _) in costs.items()}
-
-
 def _watched(name: str) -> str:
     """Return a script that makes what rules watch, which are for another distribution."""
     folders, files = watched_paths.paths(audit_rules(profile_named(name).controls))
@@ -166,15 +159,17 @@ def _compare(guest: SshGuest, folder: Path, found: dict[str, Any]) -> None:
     (folder / "bill.json").write_bytes(bill)
     (folder / "here.json").write_text(json.dumps(found))
     said = {one["name"]: one["cost"] for one in found["calls"]}
-    switched_on = _audit_on(found["kernel"])
     near = 0
-    totals = json.loads(bill)["totals"]
+    measured = json.loads(bill)
+    totals = measured["totals"]
+    # `here` counts switching audit on as a cost, and so is compared with the state without audit.
+    without = {it["metric"]: it["value"] for it in measured["cells"] if it["configuration"] == _OFF}
     for one in totals:
-        cost, name = one["cost"], one["metric"]
-        ours = said.get(name, 0.0) - switched_on.get(name, 0.0)
+        name = one["metric"]
+        cost, ours = one["with_profile"] - without[name], said.get(name, 0.0)
         off = (ours - cost) / one["baseline"] if not cost else (ours - cost) / cost
         near += abs(off) <= _WITHIN or abs(ours - cost) <= one.get("least", 0.0)
-        print(f"  {one['metric']:16} measured {cost:10.1f} said {ours:10.1f} {off:+.1%}")
+        print(f"  {name:16} measured {cost:10.1f} said {ours:10.1f} {off:+.1%}")
     print(f"  {near} of {len(totals)} calls within {_WITHIN:.0%}")
 
 
