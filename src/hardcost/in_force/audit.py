@@ -20,7 +20,7 @@ from hardcost.in_force.boot import command_line
 from hardcost.in_force.files import MachineFiles
 from hardcost.in_force.found import InForce, Survey, lines_of
 from hardcost.mechanisms.audit import AuditRule
-from hardcost.mechanisms.boot import AUDIT_OFF, BootParameter
+from hardcost.mechanisms.boot import AUDIT_OFF, AUDIT_ON, BootParameter
 from hardcost.units import count, visible
 
 _FOLDER = "/etc/audit/rules.d"
@@ -36,7 +36,7 @@ _AUDITD = "auditd"
 STATE = "audit state"
 """The kind of what says that audit is on, which costs each call whatever the rules are."""
 
-_ON = BootParameter("audit=1")
+_ON = BootParameter(AUDIT_ON)
 
 
 def read(files: MachineFiles) -> Survey:
@@ -122,24 +122,25 @@ def _switched_on(files: MachineFiles) -> tuple[InForce, ...]:
 
 def _written_backlog(files: MachineFiles) -> int | None:
     """Return how many records may wait by the last line that says it; None without one."""
-    said = [
-        int(found[1])
-        for path in _paths(files)
-        for line, _ in lines_of(files, path)
-        if (found := _BACKLOG.match(line))
-    ]
-    return said[-1] if said else None
+    said = _last_said(files, _BACKLOG)
+    return None if said is None else int(said[0])
 
 
 def _switched_off(files: MachineFiles) -> str | None:
     """Return the line that switches audit off; None if the last that says anything does not."""
+    said = _last_said(files, _ENABLED)
+    return str(said[1]) if said is not None and said[0] == "0" else None
+
+
+def _last_said(files: MachineFiles, setting: re.Pattern[str]) -> tuple[str, Location] | None:
+    """Return the value of the last line that has a setting, with its place; None without one."""
     said = [
         (found[1], place)
         for path in _paths(files)
         for line, place in lines_of(files, path)
-        if (found := _ENABLED.match(line))
+        if (found := setting.match(line))
     ]
-    return str(said[-1][1]) if said and said[-1][0] == "0" else None
+    return said[-1] if said else None
 
 
 def _paths(files: MachineFiles) -> list[str]:

@@ -177,7 +177,7 @@ class Look:
     @cached_property
     def finding(self) -> HereFinding:
         """What is in force, priced."""
-        counted = self.counted
+        sampled = self.counted
         mix, by, whose = self._mix
         release = _release(self.files)
         lists, constants = lists_near(release), None
@@ -201,7 +201,7 @@ class Look:
             if not item.by_default and item.kind != AuditRule.noun  # rules are priced together
         )
         costs = added_up((rules.total, *set_here))
-        notes = [*self.survey.notes, *_remarks(counted)]
+        notes = [*self.survey.notes, *_remarks(sampled)]
         if release and linux_version(release) != lists[0].version:
             notes.append(f"no list is of Linux {release}: the prices are of {lists[0].kernel}")
         found = HereFinding(
@@ -212,7 +212,7 @@ class Look:
             predicted_on=pricing.predicted_on,
             mix=whose,
             mix_by=by,
-            counted=None if counted is None else counted.calls,
+            counted=None if sampled is None else sampled.calls,
             covered=pricing.covered,
             share=pricing.share(costs),
             first_rule=pricing.share(rules.first),

@@ -22,9 +22,9 @@ from hardcost.controls.control import Control
 from hardcost.in_force.found import InForce
 from hardcost.library.price import NOT_LISTED, price_of_control
 from hardcost.mechanisms.audit import AuditRule
-from hardcost.mechanisms.boot import BootParameter
+from hardcost.mechanisms.boot import AUDIT_ON, BootParameter
 from hardcost.model.finding.here import HereCall, HereItem
-from hardcost.model.finding.price import dearest_call, linux_version
+from hardcost.model.finding.price import ControlPrice, KernelPrice, dearest_call, linux_version
 from hardcost.model.workload import MetricId, workload_of
 from hardcost.prices.price_list import PriceList, lists_of_records, shipped_lists
 from hardcost.prices.records import added_to_records
@@ -35,7 +35,6 @@ _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 OVERLAP = "overlap"
 """The kind of what corrects the sum of single prices."""
 
-_AUDIT_ON = "audit=1"
 _PAGE_POISON = "page_poison=1"
 _SLAB_DEBUG = ("slub_debug", "slab_debug")
 _NOTHING = (0.0, 0.0, 0.0)
@@ -115,7 +114,7 @@ class Pricing:
 
     def _with_audit_on(self) -> CostByCall:
         """Return what each call takes where audit is on."""
-        listed = (of for one in self._lists if (of := one.price_of(_AUDIT_ON)) is not None)
+        listed = (of for one in self._lists if (of := one.price_of(AUDIT_ON)) is not None)
         costs = next((one.costs.get(str(_CALLS), {}) for one in listed if one.why is None), {})
         return {name: base + costs.get(name, _NOTHING)[0] for name, base in self._bases.items()}
 
@@ -153,31 +152,34 @@ class Pricing:
         self, item: HereItem, control: Control, rules: RulePrices
     ) -> tuple[HereItem, CostByCall]:
         price = price_of_control(control, self._lists)
-        known = next((one for one in price.kernels if one.known is not None), None)
+        known = _known(price)
         if known is None:
             why = price.why or next((one.why for one in price.kernels if one.why), NOT_LISTED)
             return replace(item, why=why), {}
         if price.uncounted is not None and dearest_call([known]) is None:
             return replace(item, why=price.uncounted.partition(": ")[0]), {}
-        costs: CostByCall = {
-            one.metric: one.cost for one in known.calls if one.metric in self._bases
-        }
-        grows = self._added_to_records(price.uses or price.control)
-        if grows:
-            written = added_up(rules.records.values())
-            if written and not item.by_default and abs(grows) >= _WORTH_SAYING:
-                dearer = "dearer" if grows > 0 else "cheaper"
-                note = f"audit records become {abs(grows):.1%} {dearer}"
-                item = replace(item, note=note)
-            costs = added_up((costs, {name: grows * it for name, it in written.items()}))
-        priced, costs = self._priced(item, costs, "measured")
+        grows = self._added_to_records(price)
+        priced, costs = self._priced(item, self._costs(known, grows, rules), "measured")
+        if item.by_default:
+            return priced, costs
+        if rules.records and abs(grows) >= _WORTH_SAYING:
+            dearer = "dearer" if grows > 0 else "cheaper"
+            priced = replace(priced, note=f"audit records become {abs(grows):.1%} {dearer}")
         most = dearest_call([known])
-        if not priced.share and most is not None and not item.by_default:
+        if not priced.share and most is not None:
             priced = replace(priced, note=f"{most.metric} {most.share:+.1%}")
         return priced, costs
 
-    def _added_to_records(self, control: str) -> float:
+    def _costs(self, known: KernelPrice, grows: float, rules: RulePrices) -> CostByCall:
+        """Return what a setting adds to each call, and to the records that rules write there."""
+        alone = {one.metric: one.cost for one in known.calls if one.metric in self._bases}
+        written = rules.records.values() if grows else ()
+        dearer = ({name: grows * cost for name, cost in one.items()} for one in written)
+        return added_up((alone, *dearer))
+
+    def _added_to_records(self, price: ControlPrice) -> float:
         """Return what a setting adds to the writing of records, as a share; 0 if none is known."""
+        control = price.uses or price.control
         found = (added_to_records(control, one, self._lists) for one in self._records)
         return next((one for one in found if one is not None), 0.0)
 
@@ -216,8 +218,9 @@ class Pricing:
     def _overlap(
         self, name: str, setting: str, times: int, rules: RulePrices
     ) -> tuple[HereItem, CostByCall]:
-        alone = HereItem(id="", kind="", name=setting, by_default=True)
-        _, costs = self._setting(alone, BootParameter(setting), rules)
+        price = price_of_control(BootParameter(setting), self._lists)
+        known = _known(price)
+        costs = {} if known is None else self._costs(known, self._added_to_records(price), rules)
         item = HereItem(
             id=f"{OVERLAP}:{setting}",
             kind=OVERLAP,
@@ -265,6 +268,11 @@ class Pricing:
                 if one.reading.rule is not None
             },
         )
+
+
+def _known(price: ControlPrice) -> KernelPrice | None:
+    """Return the price on the nearest kernel that has one."""
+    return next((one for one in price.kernels if one.known is not None), None)
 
 
 def _replaces_clearing(name: str) -> bool:

@@ -63,10 +63,10 @@ ListKind = Literal["settings", "modules", "options", "records"]
 or settings where calls are recorded.
 """
 
-RECORDED = ("chmod", "rename", "link")
+_RECORDED = ("chmod", "rename", "link")
 """The calls that are recorded where a list is about records."""
 
-_RULE = f"-a always,exit -F arch=b64 -S {','.join(RECORDED)} -F key=recorded"
+_RULE = f"-a always,exit -F arch=b64 -S {','.join(_RECORDED)} -F key=recorded"
 
 _AGAINST = {
     "settings": "a small guest of Debian's kernel with its defaults",
@@ -84,7 +84,7 @@ _WORKLOADS: dict[ListKind, tuple[Workload, ...]] = {
     "settings": (*_CALLS, *_PROGRAMS),
     "modules": (*_CALLS, *_PROGRAMS, _MAIL),
     "options": _CALLS,
-    "records": (workload_of(f"syscalls calls={'+'.join(RECORDED)}"),),
+    "records": (workload_of(f"syscalls calls={'+'.join(_RECORDED)}"),),
 }
 """The workloads of a list, unless others are chosen."""
 

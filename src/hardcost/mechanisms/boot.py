@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hardcost.protocol.boot import WordVerdict
 
 AUDIT_OFF = "audit=0"
+AUDIT_ON = "audit=1"
 
 _OWN = "hardcost."
 

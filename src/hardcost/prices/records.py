@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from hardcost.mechanisms.boot import AUDIT_ON
 from hardcost.prices.price_list import ListedPrice, PriceList
 
 _PLAIN = "syscalls"
-_ON = "audit=1"
 
 
 def added_to_records(control: str, recorded: PriceList, lists: Sequence[PriceList]) -> float | None:
@@ -21,7 +21,7 @@ def added_to_records(control: str, recorded: PriceList, lists: Sequence[PriceLis
 
     `recorded` is a list of recorded calls, `lists` are those of prices. None: it is not known.
     """
-    if control == _ON:  # it is on already where calls are recorded
+    if control == AUDIT_ON:  # it is on already where calls are recorded
         return 0.0
     there = recorded.price_of(control)
     if there is None or there.why is not None or there.missing:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from hardcost.model.finding.here import HereFinding, HereItem
 from hardcost.show.here_accepted import accepted_lines
 from hardcost.show.here_amounts import (
+    FACTOR_FROM,
     LEAST,
     call_words,
     cheaper_sentence,
@@ -95,8 +96,7 @@ def _item(one: HereItem) -> tuple[str, str]:
 
 
 def _as_many(share: float) -> str:
-    said = increase_words(share)
-    return f"{said} as many" if said.endswith("times") else said
+    return f"{increase_words(share)}{' as many' if share >= FACTOR_FROM else ''}"
 
 
 def _fixed(rules: int) -> tuple[str, str]:
@@ -206,7 +206,7 @@ def _next(found: HereFinding, set_here: Sequence[HereItem]) -> Iterator[tuple[in
     """Yield the commands that lead on."""
     here = f"hardcost here {found.words}" if found.words else "hardcost here"
     yield 0, "From here on:"
-    if found.mix_by == "assumed" and "--root" not in here:
+    if found.mix_by == "assumed" and not found.words.startswith("--root"):
         yield 2, f"`{here} --sample 10s`: the same, averaged over the calls that it makes"
     if any(one.kind == _RULE for one in set_here) and found.cheaper is None:
         yield 2, f"`{here} --cheaper`: audit rules that record the same and cost less"

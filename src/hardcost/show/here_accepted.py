@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hardcost.model.finding.here import HereFinding, HereItem
-from hardcost.show.here_amounts import share_words
+from hardcost.show.here_amounts import HAVING_RULES, share_words
 
 
 def accepted_lines(found: HereFinding) -> Iterator[tuple[int, str]]:
@@ -42,7 +42,6 @@ def _amount(one: HereItem) -> str:
 
 def _together(found: HereFinding) -> str:
     amount = share_words(found.first_rule)
-    what = "the fixed cost of having audit rules"
     if found.rules_accepted:
-        return f"{amount}: {what}: accepted, since every audit rule is"
-    return f"{amount}: {what}: not accepted, since not every audit rule is"
+        return f"{amount}: {HAVING_RULES}: accepted, since every audit rule is"
+    return f"{amount}: {HAVING_RULES}: not accepted, since not every audit rule is"

@@ -6,11 +6,16 @@ from auditrules.cost.events import operations
 from hardcost.model.finding.here import HereFinding
 from hardcost.show.text import percent
 
+HAVING_RULES = "the fixed cost of having audit rules"
+"""What all audit rules add together, whichever they are."""
+
 LEAST = 0.0005
 """A share below it is shown as less."""
 
+FACTOR_FROM = 1.0
+"""A share from which on a factor is easier to grasp."""
+
 _WHOLE = 0.1  # a share from which on a decimal says nothing
-_TIMES = 1.0  # a share from which on a factor is easier to grasp
 _TEN = 9.5  # a factor from which on a decimal says nothing
 _UNDOING = frozenset({"unlink", "rmdir"})
 _CHEAPEST = "null"
@@ -25,7 +30,7 @@ def share_words(share: float) -> str:
 
 def increase_words(share: float) -> str:
     """Return what a call gets: how many times as much it takes, where that is a lot."""
-    if share < _TIMES:
+    if share < FACTOR_FROM:
         return f"+{share_words(share)}"
     times = 1 + share
     return f"{times:.0f} times" if times >= _TEN else f"{times:.1f} times"

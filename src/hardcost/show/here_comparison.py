@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from auditrules.model.location import Location
 from hardcost.model.finding.here import HereItem
 from hardcost.model.finding.here_comparison import HereChange, HereComparison
-from hardcost.show.here_amounts import share_words
+from hardcost.show.here_amounts import HAVING_RULES, share_words
 
 _UNKNOWN = "not known"
 _LEAST_POINTS = 0.05  # percentage points that are shown as a difference
 _ANYWAY = "the kernel or the distribution has it anyway"
-
-
-@dataclass(frozen=True)
-class RulesCost:
-    """A cost of all audit rules together, in words, before and after."""
-
-    name: str
-    before: float
-    after: float
 
 
 def comparison_lines(found: HereComparison) -> Iterator[tuple[int, str]]:
@@ -34,7 +24,8 @@ def comparison_lines(found: HereComparison) -> Iterator[tuple[int, str]]:
         yield 0, f"Not accepted: {_from_to(was, now)}."
     yield from _listed("Checked now only, so perhaps there before", found.unseen_before)
     yield from _listed("Checked before only, so perhaps still there", found.unseen_after)
-    changes = [f"{_from_to(one.before, one.after)}: {one.name}" for one in costs_of_rules(found)]
+    was, now = found.before.first_rule, found.after.first_rule
+    changes = [f"{_from_to(was, now)}: {HAVING_RULES}"] if was != now else []
     changes += map(_changed, found.repriced)
     groups = (
         *_items("Added", found.added),
@@ -71,13 +62,6 @@ def sums(found: HereComparison) -> str:
     if found.incomparable:
         return f"Estimate: {said}."
     return f"Estimate: {said}: {_points(found.difference)}, averaged over {after.mix}."
-
-
-def costs_of_rules(found: HereComparison) -> tuple[RulesCost, ...]:
-    """Return what audit rules add together, where that changed."""
-    before, after = found.before, found.after
-    both = (RulesCost("the fixed cost of having audit rules", before.first_rule, after.first_rule),)
-    return tuple(one for one in both if one.before != one.after)
 
 
 def share_or_unknown(share: float | None) -> str:

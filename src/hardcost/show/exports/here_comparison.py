@@ -8,7 +8,8 @@ from auditrules.model.location import Location
 from hardcost.model.finding.here import HereItem
 from hardcost.model.finding.here_comparison import HereChange, HereComparison
 from hardcost.show.exports.markdown import code, escape_text, list_below, table
-from hardcost.show.here_comparison import costs_of_rules, share_or_unknown, sums
+from hardcost.show.here_amounts import HAVING_RULES, share_words
+from hardcost.show.here_comparison import share_or_unknown, sums
 
 _HEADER = ("change", "setting", "before", "after", "set in", "remarks")
 
@@ -34,9 +35,9 @@ def _rows(found: HereComparison) -> Iterator[tuple[str, ...]]:
         yield _item("added", one, "", _amount(one))
     for one in found.removed:
         yield _item("removed", one, _amount(one), "")
-    for part in costs_of_rules(found):
-        before, after = share_or_unknown(part.before), share_or_unknown(part.after)
-        yield "cost", escape_text(part.name), before, after, "", ""
+    was, now = found.before.first_rule, found.after.first_rule
+    if was != now:
+        yield "cost", escape_text(HAVING_RULES), share_words(was), share_words(now), "", ""
     for title, changes in (
         ("cost", found.repriced),
         ("became a default", found.became_default),

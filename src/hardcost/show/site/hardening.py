@@ -76,11 +76,10 @@ def hardening_page(found: HereFinding) -> str:
 
 def _shared_rows(found: HereFinding) -> Iterator[_ItemRow]:
     """Yield what audit rules add together, so that the table adds up to the sum."""
-    accepted = "every audit rule is" if found.rules_accepted else ""
-    for name, share in (("having audit rules, whichever they are", found.first_rule),):
-        if share:
-            texts = ("", "", "predicted", accepted)
-            yield _ItemRow(name, "all audit rules", _amount(share), texts, in_words=True)
+    if found.first_rule:
+        name = "having audit rules, whichever they are"
+        texts = ("", "", "predicted", "every audit rule is" if found.rules_accepted else "")
+        yield _ItemRow(name, "all audit rules", _amount(found.first_rule), texts, in_words=True)
 
 
 def _item_row(one: HereItem) -> _ItemRow:
