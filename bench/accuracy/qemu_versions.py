@@ -12,10 +12,9 @@ takes it: name the same on each host. `--qemu` names another QEMU than this host
 what was measured as Markdown: each call under each QEMU, and where two differ. `hotspots` counts
 three calls under `audit-samples`, twice from nothing, and exits with 1 if functions do not add up
 to a cost, or the two results differ. `bill` bills `audit-samples` on the 26 calls under each QEMU
-that is named, compares what does not move, and exits with 1 if a control that does not fire costs
-more than some instructions more or less under another than under the first. What a record costs,
-and what calls count by themselves, may differ, and is printed: to the kernel, `--cpu max` is
-another processor under each.
+that is named. It exits with 1 if, under another than the first, a number of a call that does not
+move differs by more than some instructions, or the interval of a cost on a call that moves has
+nothing in common with that under the first.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ import json
 import subprocess  # noqa: TID251  (it runs where a wheel is installed, and not this tree)
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +127,12 @@ def _bills(command: str, kernel: str, qemus: list[str], words: list[str]) -> int
             print(f"  {title}: {len(found)}, of which {len(differing)} differ")
             for what, ours, theirs in differing:
                 print(f"    {what}: {ours:,.1f}, {theirs:,.1f}")
-                wrong += title == SILENT and abs(ours - theirs) > _LEAST
+                wrong += abs(ours - theirs) > _LEAST
+        apart = list(moved_apart(first, other))
+        print(f"  intervals of costs on calls that move: {len(apart)} have nothing in common")
+        for name in apart:
+            print(f"    {name}")
+        wrong += len(apart)
     return int(wrong > 0)
 
 
@@ -139,9 +144,7 @@ BASELINES = "calls without the profile"
 
 def pairs(first: Any, other: Any) -> dict[str, list[Pair]]:  # noqa: ANN401  (JSON)
     """Return what two bills say of the same, by what it is, of calls that do not move."""
-    moving = {
-        one["metric"] for bill in (first, other) for one in bill["cells"] if one["trials"] > 1
-    }
+    moving = moving_calls(first, other)
     found: dict[str, list[Pair]] = {SILENT: [], FIRES: [], BASELINES: []}
     theirs = {(one["control"], one["metric"]): one for one in other["items"]}
     for ours in first["items"]:
@@ -156,6 +159,24 @@ def pairs(first: Any, other: Any) -> dict[str, list[Pair]]:  # noqa: ANN401  (JS
         if (metric := total["metric"]) not in moving:
             found[BASELINES].append((metric, total["baseline"], their_totals[metric]))
     return found
+
+
+def moving_calls(*bills: Any) -> set[str]:  # noqa: ANN401  (JSON)
+    """Return the calls that one of the bills measures under perturbations."""
+    return {one["metric"] for bill in bills for one in bill["cells"] if one["trials"] > 1}
+
+
+def moved_apart(first: Any, other: Any) -> Iterator[str]:  # noqa: ANN401  (JSON)
+    """Yield the costs on calls that move whose two intervals have nothing in common."""
+    moving = moving_calls(first, other)
+    theirs = {(one["control"], one["metric"]): one for one in other["items"]}
+    for ours in first["items"]:
+        it = theirs.get((ours["control"], ours["metric"]))
+        if it is None or ours["metric"] not in moving:
+            continue
+        if ours["high"] < it["low"] or it["high"] < ours["low"]:
+            spans = " and ".join(f"{one['low']:,.0f} to {one['high']:,.0f}" for one in (ours, it))
+            yield f"{ours['metric']}, {ours['control']}: {spans}"
 
 
 def table(runs: list[Any]) -> str:

@@ -35,10 +35,8 @@ def test_rules_cost_under_debian_13_s_what_they_cost_under_this_hosts(hardcost: 
     )
     assert again.raw_cells() == brought.raw_cells()
     assert brought.data()["environment"]["qemu"].startswith("10.")
-    for call in ("null", "open"):
-        here, there = hosts.values(call), brought.values(call)
-        costs = [{name: one[name] - one["rules=0"] for name in one} for one in (here, there)]
-        assert costs[0] == costs[1]
+    for call in ("null", "open"):  # the processor is the same one under each
+        assert hosts.values(call) == brought.values(call)
     by_folder = names.emulator_named(Cache(hardcost.cache), qemu, pytest.fail).root
     from_folder = hardcost("run", study, *JSON, "--qemu", str(by_folder))
     assert from_folder.raw_cells() == brought.raw_cells()

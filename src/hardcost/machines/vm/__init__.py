@@ -7,8 +7,9 @@ Making the machine:
 - `make.py`: the machine that a user wants, and when emulated times are refused;
   `supplied_machine.py`: one for another host's trials
 - `requirements.py`: what `doctor` reports; `kvm.py`: whether KVM works
-- `cpu_models.py`: checks the processor model; `several_processors.py`: which QEMU counts on
-  several, and which boots can't; among how many they take turns is in `argv.py`
+- `cpu_models.py`: checks the processor model, and makes `max` one processor under each QEMU
+- `several_processors.py`: which QEMU counts on several, and which boots can't; among how many they
+  take turns is in `argv.py`
 
 Running a guest:
 

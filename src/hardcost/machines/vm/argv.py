@@ -74,12 +74,14 @@ class Hardware:
 
     `processors` are those that are measured. Where instructions are counted on several, there are
     more: one has the clock, one is kept free, and the others never start. They make turns short,
-    since QEMU gives each its part (docs/processors.md).
+    since QEMU gives each its part (docs/processors.md). `cpu_features` are set of the model, after
+    its name and before what the user sets, so that it is one processor under each QEMU.
     """
 
     acceleration: Acceleration
     cpu_model: str = "max"
     processors: int = 1
+    cpu_features: str = ""
 
     @property
     def takes_turns(self) -> bool:
@@ -258,10 +260,9 @@ def machine_words(
         "tcg": ["-accel", "tcg"],
         "kvm": ["-accel", "kvm"],
     }[hardware.acceleration]
-    model = "host" if hardware.acceleration == "kvm" else f"{hardware.cpu_model},{_EXACT_CPU}"
     return [
         *processor,
-        *("-cpu", model),
+        *("-cpu", _processor_model(hardware)),
         *("-machine", "pc,memory-backend=pcram" + (",nvdimm=on" if disks else "")),
         *("-m", MEMORY[boot.guest] + (f",slots={len(disks)},maxmem={_ROOM_GIB}G" if disks else "")),
         *("-smp", _processors(hardware, booting=booting)),
@@ -279,6 +280,13 @@ def machine_words(
             for word in ("-device", f"nvdimm,memdev=disk{number},addr={start:#x}")
         ),
     ]
+
+
+def _processor_model(hardware: Hardware) -> str:
+    if hardware.acceleration == "kvm":
+        return "host"
+    name, _, chosen = hardware.cpu_model.partition(",")
+    return ",".join(filter(None, (name, hardware.cpu_features, chosen, _EXACT_CPU)))
 
 
 def _processors(hardware: Hardware, *, booting: bool) -> str:

@@ -18,6 +18,7 @@ from hardcost.machines.vm import (
     ask_kernel,
     boot_kernel,
     cold_boot,
+    cpu_models,
     kernel_files,
     several_processors,
     snapshot,
@@ -89,7 +90,7 @@ class VirtualMachine:
         """
         self.remarks = remarks
         self.cache = cache
-        self.hardware = hardware
+        self._hardware = hardware
         self.emulator = emulator
         self.release = release
         self.kernels = kernels or Kernels(cache)
@@ -103,6 +104,11 @@ class VirtualMachine:
         self._initramfs_digests: dict[Path, str] = {}
         self._built = kernel_lines.BuiltHere(cache, self.kernels, self._kernel)
         self._checks = SpotChecks()
+
+    @cached_property
+    def hardware(self) -> argv.Hardware:
+        """The hardware, whose processor model is the same one under each QEMU."""
+        return cpu_models.pin_model(self._hardware, self.emulator)
 
     @property
     def kernel(self) -> boot_kernel.BootKernel:
