@@ -19,6 +19,7 @@ class Unit(StrEnum):
     PARALLEL = "parallel insn"
     NS = "ns"
     INDEX = "index"
+    BYTES = "bytes"
 
 
 def storage(size: int) -> str:

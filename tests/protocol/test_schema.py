@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from hardcost.protocol.answers import Answer
+from hardcost.protocol.answers import ProbeAnswer
 from hardcost.protocol.requests import ProbeRequest
 
 PROBES = Path(__file__).parents[2] / "crates/probe/src/protocol/schema.json"
@@ -122,7 +122,7 @@ def left_out(kind: Any) -> frozenset[str]:  # noqa: ANN401  (a type of request)
 
 def ours(tag: str) -> Schema:
     if tag == "event":
-        return Schema(TypeAdapter(Answer).json_schema())
+        return Schema(TypeAdapter(ProbeAnswer).json_schema())
     schema = TypeAdapter(ProbeRequest).json_schema()
     for kind in ProbeRequest.__origin__.__args__:  # type: ignore[attr-defined]
         # All that a request has is sent, but what it leaves out.

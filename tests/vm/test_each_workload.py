@@ -28,6 +28,8 @@ SMALLEST: dict[str, tuple[dict[str, str], set[str]]] = {
     "apache-prefork": (ONE_CLIENT, {"ab-1", "all"}),
     "apache-worker": (ONE_CLIENT, {"ab-1", "all"}),
     "postfix": ({"concurrency": "1", "mails": "2"}, {"sent-1", "delivered-1", "all"}),
+    "boot": ({}, {"until-ready"}),
+    "memory": ({}, {"static", "slab", "page-tables"}),
     "mariadb": ({"concurrency": "1", "transactions": "2", "rows": "10"}, {"oltp-1", "all"}),
 }
 """The smallest parameters of each workload, and the metrics that it then yields."""

@@ -23,6 +23,8 @@ from hardcost.model.finding.price import (
     dearest_call,
     dearest_program,
     is_call,
+    is_program,
+    is_start,
 )
 from hardcost.model.request import CheckedRequest
 from hardcost.model.workload import workload_of
@@ -330,7 +332,8 @@ def _on_kernel(control: str, prices: PriceList) -> KernelPrice | None:
         known=None if found.why is not None else "measured",
         calls=tuple(one for one in every if is_call(one.workload)),
         free=_number_free(found, prices),
-        programs=tuple(one for one in every if not is_call(one.workload)),
+        programs=tuple(one for one in every if is_program(one.workload)),
+        start=tuple(_start(found, prices, every)),
         without=found.without,
         against=head.against,
         date=head.date,
@@ -353,6 +356,23 @@ def _costs(found: ListedPrice, prices: PriceList) -> Iterator[CallPrice]:
                 low=low,
                 high=high,
             )
+
+
+def _start(
+    found: ListedPrice, prices: PriceList, costs: Sequence[CallPrice]
+) -> Iterator[CallPrice]:
+    """Yield what a control adds to each part of a system's start that was measured."""
+    known = {(str(one.workload), one.metric): one for one in costs}
+    for workload, metrics in prices.head.base.items():
+        of = workload_of(workload)
+        if not is_start(of) or workload in found.missing or found.why is not None:
+            continue
+        unit = prices.head.units.get(workload, prices.head.unit)
+        for metric, base in metrics.items():
+            free = CallPrice(
+                workload=of, metric=metric, unit=unit, base=base, cost=0.0, low=0.0, high=0.0
+            )
+            yield known.get((workload, metric), free)
 
 
 def _number_free(found: ListedPrice, prices: PriceList) -> int:

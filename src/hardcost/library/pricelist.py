@@ -30,7 +30,7 @@ from hardcost.mechanisms.audit import controls_of
 from hardcost.mechanisms.kconfig import Kernel, KernelOption
 from hardcost.mechanisms.lsm import Lsm
 from hardcost.model.finding.cell import Cell
-from hardcost.model.finding.price import is_call
+from hardcost.model.finding.price import is_call, is_program, is_start
 from hardcost.model.finding.study import StudyFinding
 from hardcost.model.request import CheckedRequest
 from hardcost.model.role import Named
@@ -54,6 +54,7 @@ _PROGRAMS = tuple(
         ),
     )
 )
+_BOOT, _MEMORY = Workload("boot"), Workload("memory")
 _MAIL = workload_of("postfix concurrency=8 mails=50")
 
 _NONE = "none"
@@ -81,9 +82,9 @@ _BASES: dict[ListKind, tuple[Control, ...]] = {
     "records": controls_of(parse.read_text(_RULE.encode(), "records")),
 }
 _WORKLOADS: dict[ListKind, tuple[Workload, ...]] = {
-    "settings": (*_CALLS, *_PROGRAMS),
-    "modules": (*_CALLS, *_PROGRAMS, _MAIL),
-    "options": _CALLS,
+    "settings": (*_CALLS, *_PROGRAMS, _BOOT, _MEMORY),
+    "modules": (*_CALLS, *_PROGRAMS, _MAIL, _BOOT, _MEMORY),
+    "options": (*_CALLS, _MEMORY),
     "records": (workload_of(f"syscalls calls={'+'.join(_RECORDED)}"),),
 }
 """The workloads of a list, unless others are chosen."""
@@ -94,6 +95,9 @@ _METRICS = {
     "postfix": ("delivered-8",),
 }
 """What is listed of a program, where that is not all: other metrics are made of these."""
+
+_START_CHANCE = 0.005  # share: placebos move the boot by 0.2 %
+_START_FACTOR = 2  # expected extremes of 100 and 8 normal draws: 2.5 and 1.4 deviations
 
 _SWITCHED = {"y": "n", "n": "y"}
 
@@ -285,7 +289,7 @@ def _list_of(found: StudyFinding, controls: Sequence[ListedControl], kind: ListK
             least=_by_metric(
                 (one, bounds[one.workload, one.metric])
                 for one in cells[_NONE]
-                if is_call(one.workload)
+                if not is_program(one.workload)
             ),
         ),
         prices=tuple(_price(one, cells[one.name], failed[one.name], bounds) for one in controls),
@@ -301,13 +305,19 @@ def _bounds(baseline: Sequence[Cell]) -> Bounds:
 
     A list has a hundred controls to eight placebos, so that some control shows a difference where
     no placebo did. Calls that are measured under perturbations have bounds of their own. Programs
-    have none: their costs are listed with their intervals, whatever these are.
+    have none: their costs are listed with their intervals, whatever these are. Boot and memory are
+    too few for a share: of a hundred normal draws the largest is twice that of eight. Modules have
+    no placebos, so half a per cent of these is chance in any list.
     """
-    steady = [one for one in baseline if one.trials == 1]
+    steady = [one for one in baseline if one.trials == 1 and is_call(one.workload)]
     share = max((one.least / one.value for one in steady if one.value > 0), default=0.0)
-    return {
-        (one.workload, one.metric): max(one.least, round(share * one.value, 3)) for one in baseline
-    }
+
+    def bound(one: Cell) -> float:
+        if is_start(one.workload):
+            return max(_START_FACTOR * one.least, round(_START_CHANCE * one.value, 3))
+        return max(one.least, round(share * one.value, 3))
+
+    return {(one.workload, one.metric): bound(one) for one in baseline}
 
 
 def _units(cells: Sequence[Cell]) -> dict[str, str]:
@@ -334,7 +344,9 @@ def _price(
     costs: defaultdict[str, dict[str, CostInterval]] = defaultdict(dict)
     for cell in cells:
         bound = bounds[cell.workload, cell.metric]
-        if is_call(cell.workload) and (abs(cell.difference) <= bound or cell.may_be_baseline):
+        if not is_program(cell.workload) and (
+            abs(cell.difference) <= bound or cell.may_be_baseline
+        ):
             continue
         base = cell.value - cell.difference
         low, high = (round(base * (it - 1), 3) for it in (cell.ratio_low, cell.ratio_high))

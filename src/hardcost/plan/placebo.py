@@ -21,7 +21,7 @@ USUAL = 8
 _FEW = 4  # where a trial takes a minute
 _FIRST = 100  # numbers unlike those that bench/accuracy/false_alarms.py puts in place of controls
 _KINDS: tuple[PlaceboKind, ...] = ("boot", "sysctl", "rule")
-_CHEAP = frozenset({"syscalls", "syscalls-more", "command", "build"})
+_CHEAP = frozenset({"syscalls", "syscalls-more", "command", "build", "boot", "memory"})
 
 
 def affordable_placebos(controls: Sequence[Control], workloads: Sequence[Workload]) -> int:

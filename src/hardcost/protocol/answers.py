@@ -1,4 +1,4 @@
-"""Answers of the probe: a type for each, and how they are found among others.
+"""Answers of the probe, a type for each, with one of the machine; how they are found among others.
 
 A guest's answers are hostile until they are one of these: `read_answer` refuses what isn't, and
 names the field. What a text in an answer says is up to whoever reads the text.
@@ -370,7 +370,7 @@ class EndAnswer(MessagePart):
     event: Literal["end"] = "end"
 
 
-Answer = Annotated[
+ProbeAnswer = Annotated[
     ReadyAnswer
     | HelloAnswer
     | MadeAnswer
@@ -397,18 +397,33 @@ Answer = Annotated[
     | EndAnswer,
     Field(discriminator="event"),
 ]
-"""Any of them."""
+"""Any that the probe gives."""
+
+
+class BootedAnswer(MessagePart):
+    """The machine's own word on a guest that goes on from a snapshot.
+
+    `instructions` are those that it had executed when it stopped: firmware, kernel, and the probe
+    until it was ready for a job.
+    """
+
+    event: Literal["booted"] = "booted"
+    instructions: U64
+
+
+Answer = ProbeAnswer | BootedAnswer
+"""Any that the probe or the machine gives."""
 
 _A = TypeVar("_A", bound=MessagePart)
 _N = TypeVar("_N", bound=NamedAnswer)
 
 
 @cache  # not sooner: to put it together takes long, and few commands read answers
-def _reader() -> TypeAdapter[Answer]:
-    return TypeAdapter(Answer)
+def _reader() -> TypeAdapter[ProbeAnswer]:
+    return TypeAdapter(ProbeAnswer)
 
 
-def read_answer(line: bytes) -> Answer:
+def read_answer(line: bytes) -> ProbeAnswer:
     """Return the answer that a line of the probe's is.
 
     Raises:

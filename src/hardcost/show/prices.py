@@ -11,10 +11,13 @@ from hardcost.model.finding.price import (
     KernelPrice,
     dearest_call,
     dearest_program,
+    dearest_start,
     is_call,
+    is_program,
+    is_start,
 )
 from hardcost.show.text import ABSENT, decimals, percent, signed_number
-from hardcost.units import count, join_in_prose
+from hardcost.units import Unit, count, join_in_prose, storage
 
 SHOWN = 12
 """Most calls that are shown without being asked for all."""
@@ -30,6 +33,19 @@ _DONE = {
     ("postfix", "delivered-8"): "a mail",
 }
 """What programs do, in words, by workload and metric."""
+
+_STARTED = {
+    "until-ready": "the boot",
+    "static": "static memory",
+    "slab": "slab memory",
+    "page-tables": "page tables",
+}
+"""The parts of a system's start, in words, by metric."""
+
+_START_MEANT = (
+    "The boot is all instructions until the first program runs; memory is the kernel's own, in a"
+    " guest of 512 MiB."
+)
 
 _OWNERS = {"kernel": "every kernel has", "distribution": "Debian has"}
 _DEFAULTS = {
@@ -92,7 +108,11 @@ def answer_of(one: ControlPrice) -> str:
         refused = _refused(calls)
         number = max(len(kernel.calls) + kernel.free for kernel in priced)
         rest = f", but {join_in_prose(refused)} can fail with it" if refused else ""
-        return f"free, it adds nothing to any of {count(number, 'call')}{rest}"
+        none = f"nothing to any of {count(number, 'call')}"
+        started = dearest_start(priced)
+        if started is not None:
+            return f"adds {none}, but {_to_start(started)}{rest}"
+        return f"free, it adds {none}{rest}"
     adds = " and ".join(filter(None, (_to_call(most), _to_program(program))))
     more = "" if one.uncounted is None else ", and more that no count shows"
     had = "" if one.default is None else f", which {_OWNERS[one.default]} already"
@@ -110,10 +130,17 @@ def _to_program(most: CallPrice | None) -> str:
     return "" if most is None else f"{percent(most.share)} to what programs do ({name_of(most)})"
 
 
+def _to_start(most: CallPrice) -> str:
+    of = percent(most.share) if most.base else storage(round(most.cost))
+    return f"{of} to {name_of(most)}"
+
+
 def name_of(one: CallPrice) -> str:
-    """Return what a price is of: a call by its name, or what a program does."""
+    """Return what a price is of: a call by its name, what a program does, a part of the start."""
     if is_call(one.workload):
         return one.metric
+    if is_start(one.workload):
+        return _STARTED.get(one.metric, one.metric)
     return _DONE.get((one.workload.name, one.metric), f"{one.workload.name} {one.metric}")
 
 
@@ -181,6 +208,12 @@ def program_rows(priced: Sequence[KernelPrice]) -> list[PriceRow]:
     return list(_rows([kernel.programs for kernel in priced], None))
 
 
+def start_rows(priced: Sequence[KernelPrice]) -> list[PriceRow]:
+    """Return a row for boot and memory where they change; without a price it was not measured."""
+    every = _rows([kernel.start for kernel in priced], None)
+    return [row for row in every if row.largest]
+
+
 def _rows(
     by_kernel: Sequence[Sequence[CallPrice]], missing: Sequence[Collection[str]] | None
 ) -> Iterator[PriceRow]:
@@ -198,9 +231,10 @@ def _table(one: ControlPrice, *, whole: bool) -> tuple[tuple[tuple[str, ...], ..
     first = has_first(priced)
     rows = [(*_cells(row), *((_first(row.oldest),) if first else ())) for row in shown]
     done, unclear = _programs(priced)
-    rows += done
+    started = [_cells(row) for row in start_rows(priced)]
+    rows += [*done, *started]
     left_out = _left_out(priced, every[len(shown) :]) if every else ()
-    said = [*left_out, *unclear]
+    said = [*left_out, *unclear, *([_START_MEANT] if started else [])]
     if not rows:
         return (), said
     head = ("adds to", *(f"Linux {kernel.version}" for kernel in priced))
@@ -242,10 +276,21 @@ def amount_of(call: CallPrice) -> str:
 
     Of what a program does it is the share with half the width of its interval.
     """
-    if not is_call(call.workload) and call.base:
+    if is_start(call.workload):
+        return _amount_of_start(call)
+    if is_program(call.workload) and call.base:
         return f"{_signed_percent(call.share)} ±{percent((call.high - call.low) / call.base / 2)}"
     share = f" ({_signed_percent(call.share)})" if call.base else ""
     return f"{signed_number(call.cost, _digits(call.cost))}{share}"
+
+
+def _amount_of_start(call: CallPrice) -> str:
+    """Return such as `+3.9 MiB (+27.0%)`, or `+120 million (+16.7%)` of instructions."""
+    if not call.cost:
+        return "0"
+    sign, size = "-" if call.cost < 0 else "+", abs(call.cost)
+    amount = storage(round(size)) if call.unit == Unit.BYTES else f"{size / 1e6:,.1f} million"
+    return f"{sign}{amount}{f' ({_signed_percent(call.share)})' if call.base else ''}"
 
 
 def _digits(cost: float) -> int:

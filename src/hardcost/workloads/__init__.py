@@ -12,6 +12,7 @@ here. Where a load does not prove that all was carried out there is no number.
 - `dd.py`, `filecopy.py`, `fio.py`: disks; `programs.py`: what all of a Debian guest share
 - `unixbench.py`: by our own program; `unixbench_table.py`: reads UnixBench's
 - `build.py`, `command.py`: compiling; a program of the user's
+- `boot.py`, `memory.py`: what a guest executes until it is up, and the memory its kernel then takes
 
 A workload's defaults, bounds and time limits are in its file. The calls themselves are made in
 `crates/measured`, UnixBench's loops in `crates/unixbench`.

@@ -18,5 +18,7 @@ FILES = {
     "apache-worker": "apache",
     "postfix": "postfix",
     "mariadb": "mariadb",
+    "boot": "boot",
+    "memory": "memory",
 }
 """In the order in which lists show them."""

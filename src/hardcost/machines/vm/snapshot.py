@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Literal
 
@@ -28,7 +29,7 @@ from hardcost.machines.vm.launch import (
     launch_guest,
 )
 from hardcost.machines.vm.process import GuestProcess
-from hardcost.protocol.answers import HelloAnswer, only
+from hardcost.protocol.answers import BootedAnswer, HelloAnswer, only
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request
 from hardcost.supply.cache.cache import Cache
@@ -77,10 +78,22 @@ async def restore(
         with _open_state(folder / "state", "rb") as state:
             await guest.command("migrate-incoming", uri=await guest.hand_over(state))
         await guest.until_migrated()
+        booted = await _booted(recipe.hardware, guest)
         # A short job may end the guest before QEMU says that it goes on.
         with contextlib.suppress(MachineError):
             await guest.command("cont")
-        return await await_result(launch, limit_seconds)
+        execution = await await_result(launch, limit_seconds)
+        return replace(execution, answers=(*booted, *execution.answers))
+
+
+async def _booted(hardware: Hardware, guest: GuestProcess) -> tuple[BootedAnswer, ...]:
+    """Return how many instructions a guest that is still stopped has executed, if these count.
+
+    QEMU answers what recording would call this moment, whether it records or not.
+    """
+    if hardware.acceleration != "icount" or hardware.takes_turns:
+        return ()
+    return (BootedAnswer(instructions=(await guest.command("query-replay"))["icount"]),)
 
 
 async def boot_and_save(recipe: Recipe, folder: Path, cache: Cache) -> None:

@@ -13,11 +13,22 @@ _PARTS = 2  # of a kernel's release that name it
 
 
 _CALLS = frozenset({"syscalls", "syscalls-more"})
+_START = frozenset({"boot", "memory"})
 
 
 def is_call(workload: Workload) -> bool:
     """Say whether a workload's metrics are single calls, and not what programs do."""
     return workload.name in _CALLS
+
+
+def is_start(workload: Workload) -> bool:
+    """Say whether a workload's metrics are of a system's start: its boot, its kernel's memory."""
+    return workload.name in _START
+
+
+def is_program(workload: Workload) -> bool:
+    """Say whether a workload's metrics are what programs do: all that the others are not."""
+    return not is_call(workload) and not is_start(workload)
 
 
 def linux_version(release: str) -> str:
@@ -63,9 +74,10 @@ class KernelPrice:
     `known` is `measured` by itself or `predicted` from the kernel's measured constants; None: it
     has no price there, and `why` says why not. `calls` are the metrics to which it adds something
     that can be distinguished from nothing, those that grow most first; to `free` others it adds
-    nothing. `programs` are what programs do, such as copying files, each with what the control adds
-    to it, be that nothing. `missing` says by workload why that was not measured. `against` says
-    what the control was added to, `environment` what was measured.
+    nothing. `programs` are what programs do, such as copying files, and `start` the boot and the
+    kernel's memory: each with what the control adds to it, be that nothing. `missing` says by
+    workload why that was not measured. `against` says what the control was added to, `environment`
+    what was measured.
     """
 
     kernel: str
@@ -73,6 +85,7 @@ class KernelPrice:
     calls: tuple[CallPrice, ...] = ()
     free: int = 0
     programs: IfAny[tuple[CallPrice, ...]] = ()
+    start: IfAny[tuple[CallPrice, ...]] = ()
     without: IfKnown[str | None] = None
     against: str = ""
     date: str = ""
@@ -89,6 +102,12 @@ class KernelPrice:
 def dearest_program(kernels: Iterable[KernelPrice]) -> CallPrice | None:
     """Return what clearly grows most of what programs do, on any kernel; None if nothing does."""
     growing = (it for kernel in kernels for it in kernel.programs if it.cost > 0 and it.is_clear)
+    return max(growing, key=lambda one: one.share, default=None)
+
+
+def dearest_start(kernels: Iterable[KernelPrice]) -> CallPrice | None:
+    """Return what grows most of a system's start, on any kernel; None if nothing does."""
+    growing = (it for kernel in kernels for it in kernel.start if it.cost > 0)
     return max(growing, key=lambda one: one.share, default=None)
 
 

@@ -27,6 +27,7 @@ from hardcost.show.prices import (
     how_known,
     name_of,
     program_rows,
+    start_rows,
 )
 from hardcost.show.site.rendering import AmountCell, rendered
 from hardcost.show.text import percent, signed_number
@@ -178,9 +179,9 @@ def _most(one: ControlPrice, version: str | None) -> AmountCell:
 
 
 def _price_rows(priced: Sequence[KernelPrice]) -> Iterator[_Row]:
-    """Yield a row for each call that costs something, then one for each thing that programs do."""
+    """Yield a row for each call that costs something, for what programs do, and for the start."""
     first = has_first(priced)
-    for rows in (call_rows(priced), program_rows(priced)):
+    for rows in (call_rows(priced), program_rows(priced), start_rows(priced)):
         longest = max((row.largest for row in rows), default=0.0)
         for row in rows:
             known = zip(row.prices, row.unknown, strict=True)
