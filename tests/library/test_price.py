@@ -10,7 +10,7 @@ from hardcost.library.price import PriceRequest, names, price, price_in_short, s
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.model.finding.price import ControlPrice
-from hardcost.prices.price_list import PriceList, shipped_lists
+from hardcost.prices.price_list import ByMetric, PriceList, shipped_lists
 from hardcost.profiles import benchmark_ids
 from tests.prices.test_price_list import LIST
 
@@ -31,13 +31,15 @@ def test_an_answer_is_what_the_list_has(list_: PriceList) -> None:
         (kernel,) = found.kernels
         costs = {
             (str(call.workload), call.metric): (call.cost, call.low, call.high)
-            for call in (*kernel.calls, *kernel.programs)
+            for call in (*kernel.calls, *kernel.programs, *kernel.start)
+            if call.cost and str(call.workload) in list_.head.base
         }
         assert kernel.why == one.why
         assert costs == {
             (workload, metric): cost
             for workload, of in one.costs.items()
             for metric, cost in of.items()
+            if cost[0]
         }
 
 
@@ -235,6 +237,48 @@ def test_what_programs_do_is_apart_from_calls(monkeypatch: pytest.MonkeyPatch) -
     assert (program.metric, program.unit, program.base) == ("copy", "insn", 5e6)
     assert [(call.metric, call.unit) for call in kernel.calls] == [("open", head.unit)]
     assert kernel.free == 1
+
+
+def _planted(list_: PriceList, costs: ByMetric, base: ByMetric, **head: object) -> PriceList:
+    """Return a list of one control, `init_on_free=1`."""
+    spans = {
+        workload: {metric: (cost, cost, cost) for metric, cost in of.items()}
+        for workload, of in costs.items()
+    }
+    price_ = list_.prices[0].model_copy(update={"control": "init_on_free=1", "costs": spans})
+    about = list_.head.model_copy(update={"base": base, **head})
+    return list_.model_copy(update={"head": about, "prices": (price_,)})
+
+
+def test_a_list_that_was_measured_in_parts_is_one_price(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = _planted(LIST, {"syscalls": {"open": 12.0}}, LIST.head.base)
+    start = _planted(
+        LIST,
+        {"boot": {"until-ready": 5e6}},
+        {"boot": {"until-ready": 7e8}, "memory": {"slab": 1e7}},
+        units={"memory": "bytes"},
+    )
+    monkeypatch.setattr("hardcost.library.price.shipped_lists", lambda: (calls, start))
+    (kernel,) = _priced("init_on_free=1")[0].kernels
+    assert [call.metric for call in kernel.calls] == ["open"]
+    assert kernel.free == 1
+    assert [(one.metric, one.cost, one.unit) for one in kernel.start] == [
+        ("until-ready", 5e6, "insn/op"),
+        ("slab", 0.0, "bytes"),
+    ]
+
+
+def test_a_price_in_company_is_beside_that_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its base is the call without the control, though the list has that with all of them."""
+    alone = _planted(LIST, {"syscalls": {"open": 12.0}}, LIST.head.base)
+    inside = _planted(LIST, {"syscalls": {"open": 2.0}}, LIST.head.base, within="stig")
+    monkeypatch.setattr("hardcost.library.price.shipped_lists", lambda: (alone,))
+    monkeypatch.setattr("hardcost.library.price.lists_within", lambda: (inside,))
+    (kernel,) = _priced("init_on_free=1")[0].kernels
+    (within,) = kernel.within
+    assert within.profile == "stig"
+    assert [(call.cost, call.base) for call in within.calls] == [(2.0, 5510.0)]
+    assert [(call.cost, call.base) for call in kernel.calls] == [(12.0, 5512.0)]
 
 
 def test_a_rule_says_which_users_and_groups_it_does_not_know() -> None:

@@ -88,6 +88,31 @@ def test_a_list_is_of_one_kind(tmp_path: Path) -> None:
         _built(tmp_path / "s", "init_on_free=1", "DEBUG_LIST=y")
 
 
+def test_within_a_profile_each_setting_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = {"init_on_free=1": 500}
+    monkeypatch.setattr("tests.fakes.guest._WORDS", words)
+    profile = tmp_path / "mine.toml"
+    profile.write_text('boot = ["init_on_free=1", "slab_nomerge"]\naudit.rules = ["-D"]\n')
+    how = Measuring(machine="fake", jobs=1, store=tmp_path / "s", workloads=CALLS)
+    found = build_list(PriceListRequest(within=str(profile), how=how))
+    assert [one.control for one in found.prices] == ["init_on_free=1", "slab_nomerge"]
+    saved = found.prices[0].costs["syscalls calls=null+open"]
+    assert saved == {"null": (500.0, 500.0, 500.0), "open": (500.0, 497.0, 503.0)}
+    assert found.prices[1].costs == {}
+    assert found.head.base["syscalls calls=null+open"] == {"null": 700.0, "open": 2000.0}
+    assert found.head.within == str(profile)
+    assert read(written(found).encode(), f"{found.name}.jsonl") == found
+    (only,) = build_list(PriceListRequest(("slab_nomerge",), within=str(profile), how=how)).prices
+    assert only.control == "slab_nomerge"
+    with pytest.raises(InputError, match="list of modules can't be measured within a profile"):
+        build_list(PriceListRequest(kind="modules", within=str(profile), how=how))
+    profile.write_text('audit.rules = ["-a always,exit -S open"]\n')
+    with pytest.raises(InputError, match="sets no boot parameter and no sysctl"):
+        build_list(PriceListRequest(within=str(profile), how=how))
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [("init_on_aloc=1", "init_on_alloc=1"), ("kpti", "it is for arm64"), ("STRICT_DEVMEM=y", "")],

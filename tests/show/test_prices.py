@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hardcost.model.finding.price import CallPrice, ControlPrice, KernelPrice
+from hardcost.model.finding.price import CallPrice, ControlPrice, KernelPrice, PriceWithin
 from hardcost.model.workload import Workload
 from hardcost.show.prices import SHOWN, answer_of, words_of
 
@@ -43,6 +43,18 @@ def program(share: float, width: float, name: str = "copy") -> CallPrice:
         cost=1e6 * share,
         low=low,
         high=high,
+    )
+
+
+def start(workload: str, metric: str, cost: float, base: float) -> CallPrice:
+    return CallPrice(
+        workload=Workload(workload),
+        metric=metric,
+        unit="bytes" if workload == "memory" else "insn",
+        base=base,
+        cost=cost,
+        low=cost,
+        high=cost,
     )
 
 
@@ -101,6 +113,40 @@ def test_what_slows_programs_alone_is_not_free() -> None:
     said = words_of(replace(ONE, kernels=(noisy,)))
     assert "free, it adds nothing to any of 30 calls" in said.title
     assert "No clear change to copying files (±2.0%)." in said.known
+
+
+def test_boot_and_memory_have_rows_where_they_change() -> None:
+    parts = (
+        start("boot", "until-ready", 72.7e6, 743e6),
+        start("memory", "slab", 4 << 20, 16 << 20),
+        start("memory", "static", 0.0, 64 << 20),
+    )
+    first, second = ONE.kernels
+    said = words_of(replace(ONE, kernels=(replace(first, start=parts), second)))
+    assert said.rows[-2:] == (
+        ("the boot", "+72.7 million (+9.8%)", "-"),
+        ("slab memory", "+4.0 MiB (+25.0%)", "-"),
+    )
+    assert any("until the first program runs" in line for line in said.known)
+    alone = replace(ONE, kernels=(replace(on("6.1.0"), start=parts),))
+    assert answer_of(alone) == "adds nothing to any of 30 calls, but 25.0% to slab memory"
+    none = replace(ONE, kernels=(replace(on("6.1.0"), start=parts[2:]),))
+    assert answer_of(none) == "free, it adds nothing to any of 30 calls"
+    assert not any("until the first" in line for line in words_of(none).known)
+
+
+def test_a_price_within_a_profile_is_said_where_it_is_another() -> None:
+    def inside(*calls: CallPrice) -> tuple[str, ...]:
+        within = (PriceWithin("stig", calls),)
+        kernel = replace(ONE.kernels[0], within=within)
+        return tuple(it for it in words_of(replace(ONE, kernels=(kernel,))).known if "stig" in it)
+
+    start_of = "Within the settings of stig (Linux 6.1) it adds"
+    assert inside(call("open", 50.0)) == (f"{start_of} as much.",)
+    (dearer,) = inside(call("open", 50.0), call("fork", 300.0))
+    assert dearer == f"{start_of} +300 instructions to fork, where by itself it adds 0."
+    (cheaper,) = inside()
+    assert cheaper == f"{start_of} 0 instructions to open, where by itself it adds +50."
 
 
 def test_a_cost_that_no_count_shows_is_not_known() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache
 
@@ -20,6 +20,7 @@ from hardcost.model.finding.price import (
     ControlPrice,
     ControlPrices,
     KernelPrice,
+    PriceWithin,
     dearest_call,
     dearest_program,
     is_call,
@@ -29,7 +30,7 @@ from hardcost.model.finding.price import (
 from hardcost.model.request import CheckedRequest
 from hardcost.model.workload import workload_of
 from hardcost.prices.listed import ListedControl, listed, settings_in
-from hardcost.prices.price_list import ListedPrice, PriceList, shipped_lists
+from hardcost.prices.price_list import ListedPrice, PriceList, lists_within, shipped_lists
 from hardcost.profiles import benchmark_ids
 from hardcost.profiles.benchmark_ids import Required
 from hardcost.profiles.kernel import defaults
@@ -289,7 +290,7 @@ def price_of_listed(one: ListedControl, lists: Sequence[PriceList]) -> ControlPr
     if one.why is not None:
         return found
     name = one.name if stand_in is None else stand_in.name
-    kernels = tuple(filter(None, (_on_kernel(name, it) for it in lists)))
+    kernels = _join_by_kernel(filter(None, (_on_kernel(name, it) for it in lists)))
     if not kernels:
         return replace(found, why=NOT_LISTED)
     return replace(found, kernels=kernels)
@@ -320,13 +321,37 @@ def _command(control: Control | None) -> str | None:
     return None
 
 
+def _join_by_kernel(parts: Iterable[KernelPrice]) -> tuple[KernelPrice, ...]:
+    """Return a price for each kernel: a list may have been measured in parts."""
+    found: dict[str, KernelPrice] = {}
+    for one in parts:
+        first = found.get(one.kernel)
+        if first is None or first.known is None:
+            found[one.kernel] = one
+        elif one.known is not None:
+            found[one.kernel] = replace(
+                first,
+                calls=tuple(sorted((*first.calls, *one.calls), key=_growth)),
+                free=first.free + one.free,
+                programs=(*first.programs, *one.programs),
+                start=(*first.start, *one.start),
+                missing={**first.missing, **one.missing},
+            )
+    return tuple(found.values())
+
+
+def _growth(one: CallPrice) -> float:
+    """Return a key by which what grows most comes first."""
+    return -abs(one.share)
+
+
 def _on_kernel(control: str, prices: PriceList) -> KernelPrice | None:
     """Return the price of a control in a list; None if the list is not about it."""
     found = prices.price_of(control)
     if found is None:
         return None
     head = prices.head
-    every = sorted(_costs(found, prices), key=lambda one: -abs(one.share))
+    every = sorted(_costs(found, prices), key=_growth)
     return KernelPrice(
         kernel=prices.kernel,
         known=None if found.why is not None else "measured",
@@ -334,6 +359,7 @@ def _on_kernel(control: str, prices: PriceList) -> KernelPrice | None:
         free=_number_free(found, prices),
         programs=tuple(one for one in every if is_program(one.workload)),
         start=tuple(_start(found, prices, every)),
+        within=tuple(_within(control, prices.version)),
         without=found.without,
         against=head.against,
         date=head.date,
@@ -344,6 +370,7 @@ def _on_kernel(control: str, prices: PriceList) -> KernelPrice | None:
 
 
 def _costs(found: ListedPrice, prices: PriceList) -> Iterator[CallPrice]:
+    saved = found.without is not None or bool(prices.head.within)
     for workload, costs in found.costs.items():
         for metric, (cost, low, high) in costs.items():
             base = prices.head.base[workload][metric]
@@ -351,11 +378,19 @@ def _costs(found: ListedPrice, prices: PriceList) -> Iterator[CallPrice]:
                 workload=workload_of(workload),
                 metric=metric,
                 unit=prices.head.units.get(workload, prices.head.unit),
-                base=base if found.without is None else base - cost,
+                base=base - cost if saved else base,
                 cost=cost,
                 low=low,
                 high=high,
             )
+
+
+def _within(control: str, version: str) -> Iterator[PriceWithin]:
+    """Yield what a control adds on a version of Linux within each profile that has a list."""
+    for prices in lists_within():
+        found = prices.price_of(control)
+        if prices.version == version and found is not None and found.why is None:
+            yield PriceWithin(prices.head.within, tuple(_costs(found, prices)))
 
 
 def _start(

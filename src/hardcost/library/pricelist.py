@@ -6,13 +6,13 @@ any run is. So it is resumed, spread over workers and shown again as other runs 
 There are lists of four kinds, by what the controls are added to: a small guest, a whole one for
 security modules, for kernel options a kernel that is built without hardening, and a small guest
 that writes audit records. The last says what settings do to the cost of records, which is no
-setting's own.
+setting's own. A list within a profile has what each of its settings costs while the others are on.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal
@@ -24,11 +24,14 @@ from hardcost.errors import InputError, MachineError
 from hardcost.instruments.insn import INSN
 from hardcost.library import run
 from hardcost.library.measurement import Foreseen, Measuring, PlannedRun
+from hardcost.library.profiles import ProfileRequest
 from hardcost.library.run import RunRequest
 from hardcost.measure.monitor import Monitor, Silent
 from hardcost.mechanisms.audit import controls_of
+from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.kconfig import Kernel, KernelOption
 from hardcost.mechanisms.lsm import Lsm
+from hardcost.mechanisms.sysctl import Sysctl
 from hardcost.model.finding.cell import Cell
 from hardcost.model.finding.price import is_call, is_program, is_start
 from hardcost.model.finding.study import StudyFinding
@@ -75,6 +78,7 @@ _AGAINST = {
     "options": "a small kernel that is built without hardening",
     "records": "a small guest of Debian's kernel with one audit rule, which matches each call",
 }
+_WITHIN = "a small guest of Debian's kernel with the other settings of {profile}"
 _BASES: dict[ListKind, tuple[Control, ...]] = {
     "settings": (),
     "modules": (Lsm("none"),),
@@ -106,12 +110,14 @@ _SWITCHED = {"y": "n", "n": "y"}
 class PriceListRequest(CheckedRequest):
     """A request to measure controls by their names; without names, all of a kind.
 
-    A list is of one kind, since all its controls are added to the same guest.
+    A list is of one kind, since all its controls are added to the same guest. With `within`, a
+    profile, its settings are left out one by one instead, while its others are on.
     """
 
     controls: tuple[str, ...] = ()
     _: KW_ONLY
     kind: ListKind = "settings"
+    within: str | None = None
     how: Measuring = field(default_factory=Measuring)
 
     def chosen(self) -> tuple[ListedControl, ...]:
@@ -121,7 +127,7 @@ class PriceListRequest(CheckedRequest):
             InputError: There is none of a name, it can't be measured by itself, or they are of
                 several kinds.
         """
-        known = {one.name: one for one in measurable()}
+        known = {one.name: one for one in self.candidates()}
         for name in self.controls:
             if name not in known:
                 why = next((one.why for one in listed() if one.name == name), None)
@@ -129,6 +135,8 @@ class PriceListRequest(CheckedRequest):
                     f"there is no control '{name}' that can be measured by itself",
                     hint=why or meant(name, tuple(known), "controls"),
                 )
+        if self.within is not None:
+            return tuple(one for one in known.values() if one.name in (self.controls or known))
         if not self.controls:
             wanted = "settings" if self.kind == "records" else self.kind
             return tuple(one for one in known.values() if kind_of(one) == wanted)
@@ -141,6 +149,22 @@ class PriceListRequest(CheckedRequest):
                 hint="they are not added to the same guest; make two lists",
             )
         return found
+
+    def candidates(self) -> Sequence[ListedControl]:
+        """Return the controls that can be measured.
+
+        Raises:
+            InputError: The profile within which they are to be measured sets nothing of the kind.
+        """
+        if self.within is None:
+            return measurable()
+        if self.kind != "settings":
+            raise InputError(f"a list of {self.kind} can't be measured within a profile")
+        (profile,) = ProfileRequest(self.within, how=self.how).load_profiles()
+        settings = [one for one in profile.controls if isinstance(one, BootParameter | Sysctl)]
+        if not settings:
+            raise InputError(f"the profile {self.within} sets no boot parameter and no sysctl")
+        return [ListedControl(one.name, one.noun, one) for one in settings]
 
     def kind_of(self, chosen: Sequence[ListedControl]) -> ListKind:
         """Return the kind of the list that has these controls."""
@@ -167,7 +191,7 @@ def build_list(request: PriceListRequest, monitor: Monitor | None = None) -> Pri
     monitor = monitor or Silent()
     chosen = _as_measured(request, monitor)
     found = run.run(_run_request(request, chosen), monitor)
-    return _list_of(found, chosen, request.kind_of(chosen))
+    return _list_of(found, chosen, request)
 
 
 def preview_list(request: PriceListRequest, monitor: Monitor | None = None) -> Foreseen:
@@ -182,13 +206,10 @@ def preview_list(request: PriceListRequest, monitor: Monitor | None = None) -> F
 
 def _run_request(request: PriceListRequest, chosen: Sequence[ListedControl]) -> RunRequest:
     how, kind = request.how, request.kind_of(chosen)
+    usual = _WORKLOADS[kind] if request.within is None else _CALLS
     return RunRequest(
-        _study(chosen, kind),
-        how=replace(
-            how,
-            instrument=INSN.name,
-            workloads=how.workloads or _WORKLOADS[kind],
-        ),
+        _study(chosen, kind) if request.within is None else _study_within(request, chosen),
+        how=replace(how, instrument=INSN.name, workloads=how.workloads or usual),
     )
 
 
@@ -203,18 +224,33 @@ def _study(controls: Sequence[ListedControl], kind: ListKind) -> Study:
         why = "; ".join(one.why for one in controls if one.why is not None)
         raise InputError("nothing of this can be measured", hint=why)
     base = _BASES[kind]
+    return _study_of(
+        "the price of each control by itself",
+        base,
+        ((name, (one,) if isinstance(one, Lsm) else (*base, one)) for name, one in measured),
+    )
+
+
+def _study_within(request: PriceListRequest, controls: Sequence[ListedControl]) -> Study:
+    """Return the study that has all settings of a profile, and a configuration without each."""
+    every = tuple(one.control for one in request.candidates() if one.control is not None)
+    return _study_of(
+        f"the price of each setting within {request.within}",
+        every,
+        ((one.name, tuple(it for it in every if it != one.control)) for one in controls),
+    )
+
+
+def _study_of(
+    title: str, base: tuple[Control, ...], each: Iterable[tuple[str, tuple[Control, ...]]]
+) -> Study:
+    others = (Configuration(Named(name), controls) for name, controls in each)
     return Study(
         name="prices",
-        title="the price of each control by itself",
+        title=title,
         description="",
         workloads=_CALLS,
-        configurations=(
-            Configuration(Named(_NONE), base),
-            *(
-                Configuration(Named(name), (one,) if isinstance(one, Lsm) else (*base, one))
-                for name, one in measured
-            ),
-        ),
+        configurations=(Configuration(Named(_NONE), base), *others),
         baseline=_NONE,
         instrument=INSN.name,
     )
@@ -258,8 +294,11 @@ def _recipe(*options: KernelOption) -> KernelRecipe:
     return KernelRecipe(Kernel.base, each, tolerant=True, patches=())
 
 
-def _list_of(found: StudyFinding, controls: Sequence[ListedControl], kind: ListKind) -> PriceList:
+def _list_of(
+    found: StudyFinding, controls: Sequence[ListedControl], request: PriceListRequest
+) -> PriceList:
     """Return the list of controls that a finding makes."""
+    kind, within = request.kind_of(controls), request.within
     cells: defaultdict[str, list[Cell]] = defaultdict(list)
     for cell in found.cells:
         if cell.metric in _METRICS.get(cell.workload.name, (cell.metric,)):
@@ -282,7 +321,8 @@ def _list_of(found: StudyFinding, controls: Sequence[ListedControl], kind: ListK
             unit=cells[_NONE][0].unit,
             units=_units(cells[_NONE]),
             date=datetime.now(UTC).date().isoformat(),
-            against=_AGAINST[kind],
+            against=_AGAINST[kind] if within is None else _WITHIN.format(profile=within),
+            within=within or "",
             rule=_RULE if kind == "records" else "",
             trials=len(measured),
             base=_by_metric((one, one.value) for one in cells[_NONE]),
@@ -292,7 +332,10 @@ def _list_of(found: StudyFinding, controls: Sequence[ListedControl], kind: ListK
                 if not is_program(one.workload)
             ),
         ),
-        prices=tuple(_price(one, cells[one.name], failed[one.name], bounds) for one in controls),
+        prices=tuple(
+            _price(one, cells[one.name], failed[one.name], bounds, saved=within is not None)
+            for one in controls
+        ),
     )
 
 
@@ -333,8 +376,14 @@ def _by_metric(values: Iterator[tuple[Cell, float]]) -> ByMetric:
 
 
 def _price(
-    control: ListedControl, cells: Sequence[Cell], failed: dict[str, str], bounds: Bounds
+    control: ListedControl,
+    cells: Sequence[Cell],
+    failed: dict[str, str],
+    bounds: Bounds,
+    *,
+    saved: bool,
 ) -> ListedPrice:
+    """Return a control's price; with `saved`, or where it was switched off, what that saved."""
     without = None if control.without is None else control.without.name
     if control.why is not None:
         return ListedPrice(control=control.name, why=control.why)
@@ -351,7 +400,7 @@ def _price(
         base = cell.value - cell.difference
         low, high = (round(base * (it - 1), 3) for it in (cell.ratio_low, cell.ratio_high))
         low, high = min(low, cell.difference), max(high, cell.difference)
-        added = (cell.difference, low, high)
-        saved = (-cell.difference, -high, -low)
-        costs[str(cell.workload)][cell.metric] = added if without is None else saved
+        less = saved or without is not None
+        cost = (-cell.difference, -high, -low) if less else (cell.difference, low, high)
+        costs[str(cell.workload)][cell.metric] = cost
     return ListedPrice(control=control.name, without=without, costs=dict(costs), missing=failed)

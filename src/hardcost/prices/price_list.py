@@ -21,7 +21,7 @@ from hardcost.errors import InputError
 from hardcost.model.finding.price import linux_version
 
 _SUFFIX = ".jsonl"
-_RECORDS = "-records"  # the end of the name of a list that is about records
+_RECORDS, _WITHIN = "-records", "-within-"  # in the names of lists that are not of prices alone
 _STRICT = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 _REMEDY = "`hardcost pricelist build` makes a list"
 
@@ -41,9 +41,10 @@ class ListHead(BaseModel):
     release, but not the host, which has no part in exact counts. `unit` is that of the numbers;
     `units` are those of workloads with another. `programs` is the digest of what
     measures in the guest. `against` says what each control was added to, in words; where it was a
-    guest that records calls, `rule` is its audit rule. `base` has what
-    each call takes without any control, by workload and metric, `least` the cost that can't be
-    distinguished from none. `trials` is how many were made.
+    guest that records calls, `rule` is its audit rule; where it was the other settings of a
+    profile, `within` is its name. `base` has what each call takes without any control, but within a
+    profile with all of them, by workload and metric, `least` the cost that can't be distinguished
+    from none. `trials` is how many were made.
     """
 
     model_config = _STRICT
@@ -56,6 +57,7 @@ class ListHead(BaseModel):
     date: str
     against: str
     rule: str = ""
+    within: str = ""
     trials: Annotated[int, Field(ge=1)]
     base: ByMetric
     least: ByMetric = {}
@@ -163,7 +165,7 @@ def shipped_lists() -> tuple[PriceList, ...]:
     Raises:
         InputError: One is damaged.
     """
-    return _shipped(records=False)
+    return _shipped("")
 
 
 @cache
@@ -173,12 +175,27 @@ def lists_of_records() -> tuple[PriceList, ...]:
     Raises:
         InputError: One is damaged.
     """
-    return _shipped(records=True)
+    return _shipped(_RECORDS)
 
 
-def _shipped(*, records: bool) -> tuple[PriceList, ...]:
+@cache
+def lists_within() -> tuple[PriceList, ...]:
+    """Return the lists of what settings cost within a profile, those of older kernels first.
+
+    Raises:
+        InputError: One is damaged.
+    """
+    return _shipped(_WITHIN)
+
+
+def _shipped(kind: str) -> tuple[PriceList, ...]:
+    """Return the lists with a kind's part in their names; "" is that of those with no such part."""
     folder = Path(str(resources.files("hardcost.prices"))) / "lists"
-    files = (one for one in folder.glob(f"*{_SUFFIX}") if one.stem.endswith(_RECORDS) == records)
+    files = (
+        one
+        for one in folder.glob(f"*{_SUFFIX}")
+        if next((part for part in (_RECORDS, _WITHIN) if part in one.stem), "") == kind
+    )
     ordered = sorted(files, key=lambda file: _version(file.name))
     return tuple(read(file.read_bytes(), file.name) for file in ordered)
 

@@ -334,6 +334,7 @@ def how_known(one: ControlPrice) -> Iterator[str]:
     if any(_REFUSED <= call.share < 0 for call in calls):
         yield "Below zero is less work, which may have moved to another call."
     if priced:
+        yield from _in_company(priced)
         yield _by_what(priced)
     if calls:
         yield "What each call is: `hardcost list workloads calls=`"
@@ -341,6 +342,40 @@ def how_known(one: ControlPrice) -> Iterator[str]:
         yield f"Caution: {one.uncounted}."
     for caveat in one.caveats:
         yield f"Note: {caveat.rstrip('.')}."
+
+
+def _in_company(priced: Sequence[KernelPrice]) -> Iterator[str]:
+    """Yield what a control adds within profiles, on the oldest kernel of which that is known."""
+    kernel = next((one for one in priced if one.within), None)
+    if kernel is None:
+        return
+    alone = {(one.workload, one.metric): one for one in kernel.calls}
+    for of in kernel.within:
+        inside = {(one.workload, one.metric): one for one in of.calls}
+        apart = {
+            key: _cost(inside.get(key)) - _cost(alone.get(key))
+            for key in (*alone, *inside)
+            if _differ(alone.get(key), inside.get(key))
+        }
+        where = f"Within the settings of {of.profile} (Linux {kernel.version})"
+        if not apart:
+            yield f"{where} it adds as much."
+            continue
+        most = max(apart, key=lambda key: abs(apart[key]))
+        there, here = (signed_number(_cost(it.get(most)), 0) for it in (inside, alone))
+        yield f"{where} it adds {there} instructions to {most[1]}, where by itself it adds {here}."
+
+
+def _differ(one: CallPrice | None, other: CallPrice | None) -> bool:
+    """Say whether two costs of a call differ; None is one that was not distinguishable."""
+    if one is None or other is None:
+        known = one or other
+        return known is not None and known.is_clear
+    return one.high < other.low or other.high < one.low
+
+
+def _cost(one: CallPrice | None) -> float:
+    return 0.0 if one is None else one.cost
 
 
 def _measure(one: ControlPrice) -> Iterator[str]:

@@ -31,6 +31,13 @@ class _BuildOptions:
         help="What is measured if no CONTROL is named: boot parameters and sysctls, security"
         " modules, kernel options, or settings in a guest that writes audit records.",
     )
+    within: str | None = option(
+        "--within",
+        metavar="PROFILE",
+        shell_complete=completion.profiles,
+        help="Measure what each boot parameter and sysctl of PROFILE costs while its others are on,"
+        " instead of by itself.",
+    )
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,7 @@ def build(controls: tuple[str, ...], own: _BuildOptions, shared: MeasuringOption
                hardcost pricelist build -o 6.12.jsonl --kernel debian:6.12
                hardcost pricelist build --kind modules -o modules.jsonl
                hardcost pricelist build --kind options -o options.jsonl
+               hardcost pricelist build --within rhel9-stig -o within.jsonl
                hardcost pricelist build init_on_alloc=1 -o one.jsonl --dry-run
     """
     from auditrules.cli import results
@@ -83,7 +91,8 @@ def build(controls: tuple[str, ...], own: _BuildOptions, shared: MeasuringOption
     from hardcost.prices.price_list import written
 
     check_put(own.output, "-o")
-    request = PriceListRequest(controls, kind=own.kind, how=requests.measuring(shared, INSN.name))
+    how = requests.measuring(shared, INSN.name)
+    request = PriceListRequest(controls, kind=own.kind, within=own.within, how=how)
     found = dry_run.call_or_show_plan(build_list, preview_list, request, shared)
     put(own.output, written(found).encode())
     if shared.format == "json":

@@ -67,6 +67,14 @@ class CallPrice:
         return abs(self.cost) > 2 * (self.high - self.low)
 
 
+@dataclass(frozen=True)
+class PriceWithin:
+    """What a control adds to calls while the other settings of a profile are on."""
+
+    profile: str
+    calls: tuple[CallPrice, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class KernelPrice:
     """What a control adds on one kernel.
@@ -76,8 +84,8 @@ class KernelPrice:
     that can be distinguished from nothing, those that grow most first; to `free` others it adds
     nothing. `programs` are what programs do, such as copying files, and `start` the boot and the
     kernel's memory: each with what the control adds to it, be that nothing. `missing` says by
-    workload why that was not measured. `against` says what the control was added to, `environment`
-    what was measured.
+    workload why that was not measured. `within` is its price in company, by profile. `against` says
+    what the control was added to, `environment` what was measured.
     """
 
     kernel: str
@@ -86,6 +94,7 @@ class KernelPrice:
     free: int = 0
     programs: IfAny[tuple[CallPrice, ...]] = ()
     start: IfAny[tuple[CallPrice, ...]] = ()
+    within: IfAny[tuple[PriceWithin, ...]] = ()
     without: IfKnown[str | None] = None
     against: str = ""
     date: str = ""
