@@ -4,9 +4,10 @@
     python -m bench.accuracy.prices bills --number 10 --seed 1
     python -m bench.accuracy.prices speed --number 50 --seed 1
 
-`again` draws a share of the controls of each list of Debian 12's kernel and measures them again. It
-exits with 1 if a price is another; where kernel, QEMU or probe are others than the list's, it says
-so, and a difference is no fault. `bills` draws controls that cost something, bills each, and
+`again` draws a share of the controls of each list of Debian 12's kernel and measures them again, in
+guests of Debian 12 on any host. It says what is equal to the digit, and exits with 1 if the
+intervals of two prices have nothing in common; where kernel, QEMU or programs are others than the
+list's, it says so. `bills` draws controls that cost something, bills each, and
 exits with 1 if what it costs alone on a call of `syscalls` is not the price, or does not lie in its
 interval. `speed` asks for drawn names and prints what `hardcost price` takes, in processor time.
 """
@@ -25,11 +26,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hardcost.library.price import PriceRequest, names, price
-from hardcost.prices.price_list import ListedPrice, PriceList, read, shipped_lists
+from hardcost.prices.price_list import PriceList, read, shipped_lists
 from hardcost.profiles import benchmark_ids
 
 _COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
 _VERSION = "6.1"
+_RELEASE = ("--guest", "debian:12")
 _CALLS = "syscalls"
 
 
@@ -53,35 +55,80 @@ def main() -> int:
 
 
 def _lists() -> list[PriceList]:
-    return [one for one in shipped_lists() if one.version == _VERSION]
+    """Return the lists of Debian 12's kernel; kernels that are built depend on the compiler."""
+    return [one for one in shipped_lists() if one.kernel.startswith(f"{_VERSION}.0-")]
 
 
 def measured_again(before: PriceList, share: float, drawn: random.Random) -> int:
     """Measure a share of a list's controls; return how many have another price."""
-    every = [one.control for one in before.prices]
+    every = [one.control for one in before.prices if one.why is None]
     chosen = sorted(drawn.sample(every, max(1, round(share * len(every)))))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "again.jsonl"
-        _run("pricelist", "build", *chosen, "-o", str(file), "--store", f"{folder}/store")
+        words = ("-o", str(file), "--store", f"{folder}/store", *_RELEASE)
+        workloads = (word for one in before.head.base for word in ("--workload", one))
+        _run("pricelist", "build", *chosen, *words, *workloads)
         now = read(file.read_bytes(), file.name)
-    if (before.head.environment, before.head.programs) != (now.head.environment, now.head.programs):
-        print(f"another machine than the list's: {now.head.environment}")
+    there = before.head
+    for name, value in now.head.environment.items():
+        if there.environment.get(name) != value:
+            print(f"  {name}: {value}; the list's: {there.environment.get(name)}")
+    if there.programs != now.head.programs:
+        print("  the programs in the guest are others than the list's")
+    print(f"  bases: {_compared(_bases(now), _bases(before))[0]}")
     faults = 0
     for name in chosen:
-        ours, theirs = (_values(one.price_of(name)) for one in (now, before))
-        faults += ours != theirs
-        print(f"{'the same' if ours == theirs else 'ANOTHER':8}  {len(ours):3} costs  {name}")
+        said, apart = _compared(_spans(now, name), _spans(before, name))
+        faults += apart > 0
+        print(f"  {name}: {said}")
     print(
-        f"{before.name}: {len(chosen)} of {len(every)} measured again, {faults} with another price"
+        f"{before.name}: {len(chosen)} of {len(every)} controls again, {faults} with another price"
     )
     return faults
 
 
-def _values(one: ListedPrice | None) -> dict[tuple[str, str], float]:
-    """Return a price's costs without their intervals, which placebos of another set may widen."""
-    if one is None:
+Span = tuple[float, float, float]
+Spans = dict[tuple[str, str], Span]
+
+
+def _bases(prices: PriceList) -> Spans:
+    """Return what calls, boot and memory take without any control."""
+    return {
+        (workload, metric): (base, base - least.get(metric, 0.0), base + least.get(metric, 0.0))
+        for workload, metrics in prices.head.base.items()
+        if (least := prices.head.least.get(workload))
+        for metric, base in metrics.items()
+    }
+
+
+def _spans(prices: PriceList, name: str) -> Spans:
+    """Return a control's cost on each metric; what is not distinguishable from 0 has its bound."""
+    found = prices.price_of(name)
+    if found is None or found.why is not None:
         return {}
-    return {(workload, metric): one.costs[workload][metric][0] for workload, metric in one.metrics}
+    spans = {}
+    for workload, metrics in prices.head.base.items():
+        if workload in found.missing:
+            continue
+        costs, least = found.costs.get(workload, {}), prices.head.least.get(workload, {})
+        for metric in metrics:
+            bound = least.get(metric, 0.0)
+            spans[workload, metric] = costs.get(metric, (0.0, -bound, bound))
+    return spans
+
+
+def _compared(ours: Spans, theirs: Spans) -> tuple[str, int]:
+    """Say how many of two lists' numbers are equal, or compatible; and how many are not."""
+    apart = [
+        f"{' '.join(key)} {ours[key][0]:,.0f}, {theirs[key][0]:,.0f}"
+        for key in ours.keys() & theirs.keys()
+        if ours[key][1] > theirs[key][2] or theirs[key][1] > ours[key][2]
+    ]
+    apart += [f"{' '.join(key)} in one alone" for key in ours.keys() ^ theirs.keys()]
+    equal = sum(ours[key][0] == theirs[key][0] for key in ours.keys() & theirs.keys())
+    within = len(ours.keys() & theirs.keys()) - equal - sum("alone" not in it for it in apart)
+    said = f"{equal} the same, {within} within both intervals"
+    return f"{said}{', ANOTHER: ' + '; '.join(sorted(apart)) if apart else ''}", len(apart)
 
 
 def billed(prices: PriceList, number: int, drawn: random.Random) -> int:
