@@ -33,6 +33,7 @@ _OF_PROCESSES = ("execve", "execveat", "wait4", "waitid", "exit", "exit_group")
 _OF_FILE = re.compile(r"/proc/([0-9]{1,10})/io:sysc([rw]): ([0-9]{1,20})")
 _MADE = re.compile(r"processes ([0-9]{1,20})")
 _AFTER = "after"
+_NO_PROCESS = "No such process"  # strace names the number before it
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,8 @@ def _of_program(by: Counter, said: str) -> CountedCalls:
     except RulesError as error:
         lines = [line for line in said.splitlines() if line.strip()]
         last = visible(lines[-1].strip()) if lines else str(error)
+        if by == "strace" and _NO_PROCESS in last:
+            raise MachineError(last, hint="`ps -e` lists the processes") from None
         raise MachineError(
             f"{by} counted no system calls: {last}",
             hint="count as root, and while it does its usual work",

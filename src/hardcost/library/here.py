@@ -93,7 +93,8 @@ class HereRequest(CheckedRequest):
         if self.histogram is not None:
             raise RequestError("`histogram` has counts already: leave out `sample` and `strace`")
         if self.root is not None:
-            raise RequestError(f"`sample`: the system in {self.root} does not run")
+            option = "sample" if self.strace is None else "strace"
+            raise RequestError(f"`{option}`: the system in {self.root} does not run")
         seconds = _SECONDS if self.sample is None else self.sample
         if not 1 <= seconds <= _MOST_SECONDS:
             raise RequestError(f"`sample`: {seconds} s is not within 1 to {_MOST_SECONDS} s")

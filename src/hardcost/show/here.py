@@ -210,6 +210,7 @@ def _next(found: HereFinding, set_here: Sequence[HereItem]) -> Iterator[tuple[in
         yield 2, f"`{here} --sample 10s`: the same, averaged over the calls that it makes"
     if any(one.kind == _RULE for one in set_here) and found.cheaper is None:
         yield 2, f"`{here} --cheaper`: audit rules that record the same and cost less"
-    yield 2, f"`{here} -o this.toml`: what was set, as a profile"
+    written = f"{here} --cheaper" if found.cheaper is not None else here
+    yield 2, f"`{written} -o this.toml`: what was set, as a profile"
     yield 2, "`hardcost bill this.toml`: its cost, measured in virtual machines; some minutes"
     yield 2, "`hardcost export ansible this.toml -o hardening`: a role that sets it elsewhere"

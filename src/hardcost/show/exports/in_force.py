@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from hardcost.model.finding.here import HereFinding, HereItem
 from hardcost.show.exports.markdown import code, escape_text, list_below, table
-from hardcost.show.here_amounts import cheaper_sentence
+from hardcost.show.here_amounts import cheaper_sentence, share_words
 from hardcost.show.text import percent
 from hardcost.units import visible
 
@@ -37,7 +37,7 @@ def markdown_text(found: HereFinding) -> str:
 
 
 def _cells(one: HereItem) -> tuple[str, ...]:
-    adds = "" if one.share is None else percent(one.share)
+    adds = "" if one.share is None else share_words(one.share)
     place = "" if one.place is None else str(one.place)
     return code(one.name), adds, escape_text(one.known or one.why or ""), code(place)
 
