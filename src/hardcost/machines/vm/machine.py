@@ -254,7 +254,7 @@ class VirtualMachine:
             boots={guest: known.get(self._boot_work(guest), []) for guest in _GUESTS},
             builds=[
                 (float(one.about["seconds"]), int(one.about["steps"]))
-                for one in built_kernels.kept_kernels(self.cache)
+                for one in built_kernels.kept_kernels(self.cache, (built_kernels.ABOUT,))
             ],
             begun=any((self.cache.root / "builds").glob("*/whole")),
         )

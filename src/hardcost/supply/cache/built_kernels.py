@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from auditrules.library.files import LARGEST_TEXT
 from hardcost.files import own_text, put_own
 from hardcost.supply.cache.cache import Cache, digest, file_digest
+from hardcost.supply.cache.manifest import WHOLE
+
+ABOUT = "about.json"
+"""The record of a build, beside the kernel."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Built:
 
 def kernel_in_folder(folder: Path) -> Built:
     """Return the kernel in a folder of the cache."""
-    about = json.loads(own_text(folder / "about.json"))
+    about = json.loads(own_text(folder / ABOUT))
     return Built(
         name=folder.name,
         image=folder / "vmlinux",
@@ -42,12 +46,12 @@ def kernel_in_folder(folder: Path) -> Built:
     )
 
 
-def kept_kernels(cache: Cache) -> Iterator[Built]:
-    """Return every kernel in the cache that hardcost has built."""
-    for about in sorted((cache.root / "kernels").glob("*/about.json")):
+def kept_kernels(cache: Cache, parts: Sequence[str] = WHOLE) -> Iterator[Built]:
+    """Return every kernel in the cache that hardcost has built, with these parts undamaged."""
+    for about in sorted((cache.root / "kernels").glob(f"*/{ABOUT}")):
         name = about.parent.name
         if not name.startswith("."):
-            folder = cache.find("kernels", name, known=is_known)
+            folder = cache.find("kernels", name, parts, known=is_known)
             if folder is not None:
                 yield kernel_in_folder(folder)
 
