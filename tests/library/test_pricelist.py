@@ -91,7 +91,7 @@ def test_a_list_is_of_one_kind(tmp_path: Path) -> None:
 def test_within_a_profile_each_setting_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = {"init_on_free=1": 500}
+    words = {"init_on_alloc=0": -90, "init_on_free=1": 500}
     monkeypatch.setattr("tests.fakes.guest._WORDS", words)
     profile = tmp_path / "mine.toml"
     profile.write_text('boot = ["init_on_free=1", "slab_nomerge"]\naudit.rules = ["-D"]\n')
@@ -106,6 +106,10 @@ def test_within_a_profile_each_setting_is_left_out(
     assert read(written(found).encode(), f"{found.name}.jsonl") == found
     (only,) = build_list(PriceListRequest(("slab_nomerge",), within=str(profile), how=how)).prices
     assert only.control == "slab_nomerge"
+    profile.write_text('boot = ["init_on_alloc=1", "slab_nomerge"]\n')  # the first is a default
+    default, _ = build_list(PriceListRequest(within=str(profile), how=how)).prices
+    assert default.without == "init_on_alloc=0"
+    assert default.costs["syscalls calls=null+open"]["null"] == (90.0, 90.0, 90.0)
     with pytest.raises(InputError, match="list of modules can't be measured within a profile"):
         build_list(PriceListRequest(kind="modules", within=str(profile), how=how))
     profile.write_text('audit.rules = ["-a always,exit -S open"]\n')

@@ -143,8 +143,9 @@ def test_a_price_within_a_profile_is_said_where_it_is_another() -> None:
 
     start_of = "Within the settings of stig (Linux 6.1) it adds"
     assert inside(call("open", 50.0)) == (f"{start_of} as much.",)
-    (dearer,) = inside(call("open", 50.0), call("fork", 300.0))
-    assert dearer == f"{start_of} +300 instructions to fork, where by itself it adds 0."
+    assert inside(call("open", 50.0), call("fork", 300.0)) == (f"{start_of} as much.",)  # chance
+    (dearer,) = inside(call("open", 70.0))
+    assert dearer == f"{start_of} +70 instructions to open, where by itself it adds +50."
     (cheaper,) = inside()
     assert cheaper == f"{start_of} 0 instructions to open, where by itself it adds +50."
 

@@ -101,6 +101,7 @@ _METRICS = {
 """What is listed of a program, where that is not all: other metrics are made of these."""
 
 _START_CHANCE = 0.005  # share: placebos move the boot by 0.2 %
+_LEAST_MEMORY = 16 * 4096.0  # bytes
 _START_FACTOR = 2  # expected extremes of 100 and 8 normal draws: 2.5 and 1.4 deviations
 
 _SWITCHED = {"y": "n", "n": "y"}
@@ -164,7 +165,8 @@ class PriceListRequest(CheckedRequest):
         settings = [one for one in profile.controls if isinstance(one, BootParameter | Sysctl)]
         if not settings:
             raise InputError(f"the profile {self.within} sets no boot parameter and no sysctl")
-        return [ListedControl(one.name, one.noun, one) for one in settings]
+        known = {one.name: one for one in listed()}
+        return [known.get(one.name, ListedControl(one.name, one.noun, one)) for one in settings]
 
     def kind_of(self, chosen: Sequence[ListedControl]) -> ListKind:
         """Return the kind of the list that has these controls."""
@@ -232,12 +234,20 @@ def _study(controls: Sequence[ListedControl], kind: ListKind) -> Study:
 
 
 def _study_within(request: PriceListRequest, controls: Sequence[ListedControl]) -> Study:
-    """Return the study that has all settings of a profile, and a configuration without each."""
+    """Return the study that has all settings of a profile, and a configuration without each.
+
+    A default stays when it is left out; so it is switched off instead.
+    """
     every = tuple(one.control for one in request.candidates() if one.control is not None)
+
+    def others(left_out: ListedControl) -> tuple[Control, ...]:
+        rest = tuple(it for it in every if it != left_out.control)
+        return rest if left_out.without is None else (*rest, left_out.without)
+
     return _study_of(
         f"the price of each setting within {request.within}",
         every,
-        ((one.name, tuple(it for it in every if it != one.control)) for one in controls),
+        ((one.name, others(one)) for one in controls),
     )
 
 
@@ -350,14 +360,15 @@ def _bounds(baseline: Sequence[Cell]) -> Bounds:
     no placebo did. Calls that are measured under perturbations have bounds of their own. Programs
     have none: their costs are listed with their intervals, whatever these are. Boot and memory are
     too few for a share: of a hundred normal draws the largest is twice that of eight. Modules have
-    no placebos, so half a per cent of these is chance in any list.
+    no placebos, so half a per cent of these is chance in any list, and so are 16 pages of memory.
     """
     steady = [one for one in baseline if one.trials == 1 and is_call(one.workload)]
     share = max((one.least / one.value for one in steady if one.value > 0), default=0.0)
 
     def bound(one: Cell) -> float:
         if is_start(one.workload):
-            return max(_START_FACTOR * one.least, round(_START_CHANCE * one.value, 3))
+            least = _LEAST_MEMORY if one.workload == _MEMORY else 0.0
+            return max(_START_FACTOR * one.least, round(_START_CHANCE * one.value, 3), least)
         return max(one.least, round(share * one.value, 3))
 
     return {(one.workload, one.metric): bound(one) for one in baseline}

@@ -345,33 +345,32 @@ def how_known(one: ControlPrice) -> Iterator[str]:
 
 
 def _in_company(priced: Sequence[KernelPrice]) -> Iterator[str]:
-    """Yield what a control adds within profiles, on the oldest kernel of which that is known."""
-    kernel = next((one for one in priced if one.within), None)
+    """Yield what a control adds within profiles, on the oldest kernel of which that is known.
+
+    Of the calls to which it adds something by itself: what it seems to add to others is too often
+    chance.
+    """
+    kernel = next((one for one in priced if one.within and one.calls), None)
     if kernel is None:
         return
-    alone = {(one.workload, one.metric): one for one in kernel.calls}
     for of in kernel.within:
         inside = {(one.workload, one.metric): one for one in of.calls}
-        apart = {
-            key: _cost(inside.get(key)) - _cost(alone.get(key))
-            for key in (*alone, *inside)
-            if _differ(alone.get(key), inside.get(key))
-        }
+        pairs = [(one, inside.get((one.workload, one.metric))) for one in kernel.calls]
+        apart = [(alone, it) for alone, it in pairs if _differ(alone, it)]
         where = f"Within the settings of {of.profile} (Linux {kernel.version})"
         if not apart:
             yield f"{where} it adds as much."
             continue
-        most = max(apart, key=lambda key: abs(apart[key]))
-        there, here = (signed_number(_cost(it.get(most)), 0) for it in (inside, alone))
-        yield f"{where} it adds {there} instructions to {most[1]}, where by itself it adds {here}."
+        alone, there = max(apart, key=lambda pair: abs(pair[0].cost - _cost(pair[1])))
+        inside_it = f"{signed_number(_cost(there))} instructions to {alone.metric}"
+        yield f"{where} it adds {inside_it}, where by itself it adds {signed_number(alone.cost)}."
 
 
-def _differ(one: CallPrice | None, other: CallPrice | None) -> bool:
+def _differ(alone: CallPrice, inside: CallPrice | None) -> bool:
     """Say whether two costs of a call differ; None is one that was not distinguishable."""
-    if one is None or other is None:
-        known = one or other
-        return known is not None and known.is_clear
-    return one.high < other.low or other.high < one.low
+    if inside is None:
+        return alone.is_clear
+    return alone.high < inside.low or inside.high < alone.low
 
 
 def _cost(one: CallPrice | None) -> float:
