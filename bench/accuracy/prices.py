@@ -6,9 +6,9 @@
 
 `again` draws a share of the controls of each list of Debian 12's kernel and measures them again, in
 guests of Debian 12 on any host. It says what is equal to the digit, and exits with 1 if the
-intervals of two prices have nothing in common; where kernel, QEMU or programs are others than the
-list's, it says so. `bills` draws controls that cost something, bills each, and
-exits with 1 if what it costs alone on a call of `syscalls` is not the price, or does not lie in its
+intervals of two prices have nothing in common, or one list alone has one; where kernel, QEMU or
+programs are others than the list's, it says so. `bills` draws controls that cost something, bills
+each, and exits with 1 if what it costs alone on a call of `syscalls` does not lie in the price's
 interval. `speed` asks for drawn names and prints what `hardcost price` takes, in processor time.
 """
 
@@ -23,6 +23,7 @@ import subprocess  # noqa: TID251  (a bench starts hardcost as a shell does)
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from hardcost.library.price import PriceRequest, names, price
@@ -75,12 +76,12 @@ def measured_again(before: PriceList, share: float, drawn: random.Random) -> int
             print(f"  {name}: {value}; the list's: {there.environment.get(name)}")
     if there.programs != now.head.programs:
         print("  the programs in the guest are others than the list's")
-    print(f"  bases: {_compared(_bases(now), _bases(before))[0]}")
+    print(f"  without any: {_compared(_bases(now), _bases(before))}")
     faults = 0
     for name in chosen:
-        said, apart = _compared(_spans(now, name), _spans(before, name))
-        faults += apart > 0
-        print(f"  {name}: {said}")
+        found = _compared(_spans(now, name), _spans(before, name))
+        faults += bool(found.apart)
+        print(f"  {name}: {found}")
     print(
         f"{before.name}: {len(chosen)} of {len(every)} controls again, {faults} with another price"
     )
@@ -117,18 +118,26 @@ def _spans(prices: PriceList, name: str) -> Spans:
     return spans
 
 
-def _compared(ours: Spans, theirs: Spans) -> tuple[str, int]:
-    """Say how many of two lists' numbers are equal, or compatible; and how many are not."""
-    apart = [
-        f"{' '.join(key)} {ours[key][0]:,.0f}, {theirs[key][0]:,.0f}"
-        for key in ours.keys() & theirs.keys()
-        if ours[key][1] > theirs[key][2] or theirs[key][1] > ours[key][2]
-    ]
-    apart += [f"{' '.join(key)} in one alone" for key in ours.keys() ^ theirs.keys()]
-    equal = sum(ours[key][0] == theirs[key][0] for key in ours.keys() & theirs.keys())
-    within = len(ours.keys() & theirs.keys()) - equal - sum("alone" not in it for it in apart)
-    said = f"{equal} the same, {within} within both intervals"
-    return f"{said}{', ANOTHER: ' + '; '.join(sorted(apart)) if apart else ''}", len(apart)
+@dataclass(frozen=True)
+class Comparison:
+    """How many numbers of two lists are equal, or have intervals in common; and the others."""
+
+    equal: int
+    within: int
+    apart: tuple[str, ...]
+
+    def __str__(self) -> str:
+        others = f", ANOTHER: {'; '.join(self.apart)}" if self.apart else ""
+        return f"{self.equal} the same, {self.within} within both intervals{others}"
+
+
+def _compared(ours: Spans, theirs: Spans) -> Comparison:
+    both = ours.keys() & theirs.keys()
+    apart = [key for key in both if ours[key][1] > theirs[key][2] or theirs[key][1] > ours[key][2]]
+    said = [f"{' '.join(key)} {ours[key][0]:,.0f}, {theirs[key][0]:,.0f}" for key in sorted(apart)]
+    said += [f"{' '.join(key)} in one alone" for key in sorted(ours.keys() ^ theirs.keys())]
+    equal = sum(ours[key][0] == theirs[key][0] for key in both)
+    return Comparison(equal, len(both) - equal - len(apart), tuple(said))
 
 
 def billed(prices: PriceList, number: int, drawn: random.Random) -> int:

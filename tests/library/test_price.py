@@ -9,8 +9,8 @@ from hardcost.errors import InputError
 from hardcost.library.price import PriceRequest, names, price, price_in_short, search
 from hardcost.mechanisms.boot import BootParameter
 from hardcost.mechanisms.sysctl import Sysctl
-from hardcost.model.finding.price import ControlPrice
-from hardcost.prices.price_list import ByMetric, PriceList, shipped_lists
+from hardcost.model.finding.price import ControlPrice, is_start
+from hardcost.prices.price_list import ByMetric, PriceList, lists_within, shipped_lists
 from hardcost.profiles import benchmark_ids
 from tests.prices.test_price_list import LIST
 
@@ -24,6 +24,20 @@ def test_every_control_of_the_list_has_an_answer() -> None:
         assert one.why is not None or one.kernels, one.control
 
 
+def test_no_price_is_in_two_lists_and_no_version_has_two_kernels() -> None:
+    """So that a part is added to others of its kernel, and to nothing else."""
+    parts = [
+        (list_.version, one.control, workload, list_.kernel)
+        for list_ in shipped_lists()
+        for one in list_.prices
+        for workload in list_.head.base
+    ]
+    assert len({part[:3] for part in parts}) == len(parts)
+    assert len({(*part[:2], part[3]) for part in parts}) == len({part[:2] for part in parts})
+    for list_ in lists_within():
+        assert list_.kernel in {one.kernel for one in shipped_lists()}
+
+
 @pytest.mark.parametrize("list_", shipped_lists(), ids=lambda one: str(one.name))
 def test_an_answer_is_what_the_list_has(list_: PriceList) -> None:
     for one in list_.prices:
@@ -32,14 +46,14 @@ def test_an_answer_is_what_the_list_has(list_: PriceList) -> None:
         costs = {
             (str(call.workload), call.metric): (call.cost, call.low, call.high)
             for call in (*kernel.calls, *kernel.programs, *kernel.start)
-            if call.cost and str(call.workload) in list_.head.base
+            if str(call.workload) in list_.head.base
+            and (call.cost or not is_start(call.workload))  # a list leaves out what is nothing
         }
         assert kernel.why == one.why
         assert costs == {
             (workload, metric): cost
             for workload, of in one.costs.items()
             for metric, cost in of.items()
-            if cost[0]
         }
 
 
@@ -276,9 +290,23 @@ def test_a_price_in_company_is_beside_that_alone(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("hardcost.library.price.lists_within", lambda: (inside,))
     (kernel,) = _priced("init_on_free=1")[0].kernels
     (within,) = kernel.within
-    assert within.profile == "stig"
+    assert (within.profile, within.compared) == ("stig", 1)
     assert [(call.cost, call.base) for call in within.calls] == [(2.0, 5510.0)]
     assert [(call.cost, call.base) for call in kernel.calls] == [(12.0, 5512.0)]
+
+
+def test_a_part_without_a_price_is_missing_beside_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = _planted(LIST, {"syscalls": {"open": 12.0}}, LIST.head.base)
+    refused = _planted(LIST, {}, {"boot": {"until-ready": 7e8}})
+    (price_,) = refused.prices
+    refused = refused.model_copy(
+        update={"prices": (price_.model_copy(update={"why": "it does not boot"}),)}
+    )
+    for lists in ((calls, refused), (refused, calls)):
+        monkeypatch.setattr("hardcost.library.price.shipped_lists", lambda lists=lists: lists)
+        (kernel,) = _priced("init_on_free=1")[0].kernels
+        assert kernel.known == "measured"
+        assert kernel.missing == {"boot": "it does not boot"}
 
 
 def test_a_rule_says_which_users_and_groups_it_does_not_know() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.errors import TrialError
+from hardcost.errors import InputError, TrialError
 from hardcost.instruments.insn import INSN
+from hardcost.instruments.time import TIME
 from hardcost.protocol.answers import ContentAnswer
 from hardcost.workloads.memory import KIND, Parameters
 
@@ -53,3 +54,9 @@ def test_a_kernel_that_does_not_say_it_has_no_number(
 ) -> None:
     with pytest.raises(TrialError, match=f"does not say its memory: {lacking}"):
         KIND.measured(Parameters(), answers, INSN)
+
+
+def test_a_machine_that_is_in_use_is_refused() -> None:
+    with pytest.raises(InputError, match="just booted"):
+        Parameters().check(TIME)
+    Parameters().check(INSN)

@@ -23,14 +23,22 @@ from hardcost.model.finding.price import (
     PriceWithin,
     dearest_call,
     dearest_program,
+    dearest_start,
     is_call,
     is_program,
     is_start,
 )
 from hardcost.model.request import CheckedRequest
 from hardcost.model.workload import workload_of
+from hardcost.prices import within
 from hardcost.prices.listed import ListedControl, listed, settings_in
-from hardcost.prices.price_list import ListedPrice, PriceList, lists_within, shipped_lists
+from hardcost.prices.price_list import (
+    CostInterval,
+    ListedPrice,
+    PriceList,
+    lists_within,
+    shipped_lists,
+)
 from hardcost.profiles import benchmark_ids
 from hardcost.profiles.benchmark_ids import Required
 from hardcost.profiles.kernel import defaults
@@ -94,6 +102,10 @@ def price_in_short(control: Control) -> ShortPrice | None:
         return None
     how = f"{'predicted, ' if known.known == 'predicted' else ''}Linux {known.version}"
     most = dearest_call([known]) or dearest_program([known])
+    started = dearest_start([known])
+    if most is None and started is not None:
+        of = f"{100 * started.share:.1f}% to {started.workload.name} ({started.metric}; {how})"
+        return ShortPrice(f"adds nothing to calls, {of}", 0.0)
     if most is None:
         return None if found.uncounted is not None else ShortPrice(f"adds nothing ({how})", 0.0)
     adds = f"{100 * most.share:.1f}%" if most.base else f"{most.cost:,.0f} instructions"
@@ -322,26 +334,34 @@ def _command(control: Control | None) -> str | None:
 
 
 def _join_by_kernel(parts: Iterable[KernelPrice]) -> tuple[KernelPrice, ...]:
-    """Return a price for each kernel: a list may have been measured in parts."""
+    """Return a price for each kernel: a list may have been measured in parts.
+
+    A part without a price is missing beside one that has one.
+    """
     found: dict[str, KernelPrice] = {}
     for one in parts:
         first = found.get(one.kernel)
-        if first is None or first.known is None:
-            found[one.kernel] = one
-        elif one.known is not None:
-            found[one.kernel] = replace(
-                first,
-                calls=tuple(sorted((*first.calls, *one.calls), key=_growth)),
-                free=first.free + one.free,
-                programs=(*first.programs, *one.programs),
-                start=(*first.start, *one.start),
-                missing={**first.missing, **one.missing},
-            )
+        found[one.kernel] = one if first is None else _join(first, one)
     return tuple(found.values())
 
 
-def _growth(one: CallPrice) -> float:
-    """Return a key by which what grows most comes first."""
+def _join(one: KernelPrice, other: KernelPrice) -> KernelPrice:
+    if one.known is None or other.known is None:
+        first, second = (one, other) if other.known is None else (other, one)
+        return replace(first, missing={**first.missing, **second.missing})
+    return replace(
+        one,
+        calls=tuple(sorted((*one.calls, *other.calls), key=_by_size)),
+        free=one.free + other.free,
+        programs=(*one.programs, *other.programs),
+        start=(*one.start, *other.start),
+        within=(*one.within, *other.within),
+        missing={**one.missing, **other.missing},
+    )
+
+
+def _by_size(one: CallPrice) -> float:
+    """Return a key by which what changes most comes first."""
     return -abs(one.share)
 
 
@@ -351,7 +371,7 @@ def _on_kernel(control: str, prices: PriceList) -> KernelPrice | None:
     if found is None:
         return None
     head = prices.head
-    every = sorted(_costs(found, prices), key=_growth)
+    every = sorted(_costs(found, prices), key=_by_size)
     return KernelPrice(
         kernel=prices.kernel,
         known=None if found.why is not None else "measured",
@@ -359,38 +379,50 @@ def _on_kernel(control: str, prices: PriceList) -> KernelPrice | None:
         free=_number_free(found, prices),
         programs=tuple(one for one in every if is_program(one.workload)),
         start=tuple(_start(found, prices, every)),
-        within=tuple(_within(control, prices.version)),
+        within=tuple(_within(control, prices)),
         without=found.without,
         against=head.against,
         date=head.date,
         environment=head.environment,
-        missing=found.missing,
+        missing=found.missing if found.why is None else dict.fromkeys(head.base, found.why),
         why=found.why,
     )
 
 
 def _costs(found: ListedPrice, prices: PriceList) -> Iterator[CallPrice]:
-    saved = found.without is not None or bool(prices.head.within)
     for workload, costs in found.costs.items():
-        for metric, (cost, low, high) in costs.items():
-            base = prices.head.base[workload][metric]
-            yield CallPrice(
-                workload=workload_of(workload),
-                metric=metric,
-                unit=prices.head.units.get(workload, prices.head.unit),
-                base=base - cost if saved else base,
-                cost=cost,
-                low=low,
-                high=high,
+        for metric, cost in costs.items():
+            yield _cost(prices, workload, metric, cost, saved=found.without is not None)
+
+
+def _cost(
+    prices: PriceList, workload: str, metric: str, span: CostInterval, *, saved: bool
+) -> CallPrice:
+    """Return a cost in a list; where it is what was `saved`, the list's base has it."""
+    cost, low, high = span
+    base = prices.head.base[workload][metric]
+    return CallPrice(
+        workload=workload_of(workload),
+        metric=metric,
+        unit=prices.head.units.get(workload, prices.head.unit),
+        base=base - cost if saved else base,
+        cost=cost,
+        low=low,
+        high=high,
+    )
+
+
+def _within(control: str, alone: PriceList) -> Iterator[PriceWithin]:
+    """Yield what a control adds within each profile that has a list of the same kernel."""
+    for inside in lists_within():
+        if inside.kernel != alone.kernel:
+            continue
+        found = within.compare(control, alone, inside)
+        if found is not None and found.compared:
+            calls = (_cost(inside, *cost, saved=True) for cost in found.apart)
+            yield PriceWithin(
+                inside.head.within, found.compared, tuple(sorted(calls, key=_by_size))
             )
-
-
-def _within(control: str, version: str) -> Iterator[PriceWithin]:
-    """Yield what a control adds on a version of Linux within each profile that has a list."""
-    for prices in lists_within():
-        found = prices.price_of(control)
-        if prices.version == version and found is not None and found.why is None:
-            yield PriceWithin(prices.head.within, tuple(_costs(found, prices)))
 
 
 def _start(

@@ -102,7 +102,7 @@ _METRICS = {
 
 _START_CHANCE = 0.005  # share: placebos move the boot by 0.2 %
 _LEAST_MEMORY = 16 * 4096.0  # bytes
-_START_FACTOR = 2  # expected extremes of 100 and 8 normal draws: 2.5 and 1.4 deviations
+_START_FACTOR = 2.5  # expected extremes of 100 and 4 normal draws: 2.5 and 1.0 deviations
 
 _SWITCHED = {"y": "n", "n": "y"}
 
@@ -130,6 +130,11 @@ class PriceListRequest(CheckedRequest):
         """
         known = {one.name: one for one in self.candidates()}
         for name in self.controls:
+            if name not in known and self.within is not None:
+                raise InputError(
+                    f"{self.within} sets no boot parameter and no sysctl '{name}'",
+                    hint=meant(name, tuple(known), "settings"),
+                )
             if name not in known:
                 why = next((one.why for one in listed() if one.name == name), None)
                 raise InputError(
@@ -165,8 +170,8 @@ class PriceListRequest(CheckedRequest):
         settings = [one for one in profile.controls if isinstance(one, BootParameter | Sysctl)]
         if not settings:
             raise InputError(f"the profile {self.within} sets no boot parameter and no sysctl")
-        known = {one.name: one for one in listed()}
-        return [known.get(one.name, ListedControl(one.name, one.noun, one)) for one in settings]
+        without = {one.name: one.without for one in listed()}
+        return [ListedControl(one.name, one.noun, one, without.get(one.name)) for one in settings]
 
     def kind_of(self, chosen: Sequence[ListedControl]) -> ListKind:
         """Return the kind of the list that has these controls."""
@@ -358,9 +363,11 @@ def _bounds(baseline: Sequence[Cell]) -> Bounds:
 
     A list has a hundred controls to eight placebos, so that some control shows a difference where
     no placebo did. Calls that are measured under perturbations have bounds of their own. Programs
-    have none: their costs are listed with their intervals, whatever these are. Boot and memory are
-    too few for a share: of a hundred normal draws the largest is twice that of eight. Modules have
-    no placebos, so half a per cent of these is chance in any list, and so are 16 pages of memory.
+    have none: their costs are listed with their intervals, whatever these are.
+
+    Boot and memory are too few for a share, and half of the placebos, of sysctls, change no boot:
+    of a hundred normal draws the largest is two and a half times that of four. Modules have no
+    placebos, so half a per cent of these is chance in any list, and so are 16 pages of memory.
     """
     steady = [one for one in baseline if one.trials == 1 and is_call(one.workload)]
     share = max((one.least / one.value for one in steady if one.value > 0), default=0.0)

@@ -6,5 +6,6 @@ profile is known: `library/pricelist.py` builds a list, and `library/price.py` a
 - `listed.py`: the controls that the list is about, what each protects, and why some have no price
 - `price_list.py`: a list as it was measured, and its file
 - `records.py`: what settings do to the writing of audit records
+- `within.py`: what settings cost beside the others of a profile
 - `lists/`: the lists that come with hardcost, a file for each kernel and kind
 """

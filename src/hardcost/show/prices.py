@@ -43,8 +43,8 @@ _STARTED = {
 """The parts of a system's start, in words, by metric."""
 
 _START_MEANT = (
-    "The boot is all instructions until the first program runs; memory is the kernel's own, in a"
-    " guest of 512 MiB."
+    "The boot is all instructions until the guest is ready for work; memory is the kernel's own"
+    " then."
 )
 
 _OWNERS = {"kernel": "every kernel has", "distribution": "Debian has"}
@@ -66,7 +66,7 @@ class PriceWords:
 
 def words_of(one: ControlPrice, *, whole: bool = False) -> PriceWords:
     """Return a price in words; with `whole`, with every call that costs something."""
-    rows, more = ((), []) if is_unknown(one) else _table(one, whole=whole)
+    rows, more = _table(one, whole=whole)
     return PriceWords(
         title=f"{one.control}, {one.what}: {answer_of(one)}",
         about=tuple(_about(one)),
@@ -226,11 +226,11 @@ def _rows(
 def _table(one: ControlPrice, *, whole: bool) -> tuple[tuple[tuple[str, ...], ...], list[str]]:
     """Return the rows of calls that cost something, with the head; and what they leave out."""
     priced = _priced(one)
-    every = call_rows(priced)
+    every = [] if is_unknown(one) else call_rows(priced)
     shown = every if whole else every[:SHOWN]
     first = has_first(priced)
     rows = [(*_cells(row), *((_first(row.oldest),) if first else ())) for row in shown]
-    done, unclear = _programs(priced)
+    done, unclear = ([], []) if is_unknown(one) else _programs(priced)
     started = [_cells(row) for row in start_rows(priced)]
     rows += [*done, *started]
     left_out = _left_out(priced, every[len(shown) :]) if every else ()
@@ -345,36 +345,20 @@ def how_known(one: ControlPrice) -> Iterator[str]:
 
 
 def _in_company(priced: Sequence[KernelPrice]) -> Iterator[str]:
-    """Yield what a control adds within profiles, on the oldest kernel of which that is known.
-
-    Of the calls to which it adds something by itself: what it seems to add to others is too often
-    chance.
-    """
-    kernel = next((one for one in priced if one.within and one.calls), None)
+    """Yield what a control adds within profiles, on the oldest kernel of which that is known."""
+    kernel = next((one for one in priced if one.within), None)
     if kernel is None:
         return
+    alone = {(one.workload, one.metric): one for one in kernel.calls}
     for of in kernel.within:
-        inside = {(one.workload, one.metric): one for one in of.calls}
-        pairs = [(one, inside.get((one.workload, one.metric))) for one in kernel.calls]
-        apart = [(alone, it) for alone, it in pairs if _differ(alone, it)]
         where = f"Within the settings of {of.profile} (Linux {kernel.version})"
-        if not apart:
-            yield f"{where} it adds as much."
+        if not of.calls:
+            yield f"{where} it adds as much to these calls as by itself."
             continue
-        alone, there = max(apart, key=lambda pair: abs(pair[0].cost - _cost(pair[1])))
-        inside_it = f"{signed_number(_cost(there))} instructions to {alone.metric}"
-        yield f"{where} it adds {inside_it}, where by itself it adds {signed_number(alone.cost)}."
-
-
-def _differ(alone: CallPrice, inside: CallPrice | None) -> bool:
-    """Say whether two costs of a call differ; None is one that was not distinguishable."""
-    if inside is None:
-        return alone.is_clear
-    return alone.high < inside.low or inside.high < alone.low
-
-
-def _cost(one: CallPrice | None) -> float:
-    return 0.0 if one is None else one.cost
+        pairs = ((alone[one.workload, one.metric], one) for one in of.calls)
+        by_itself, there = max(pairs, key=lambda pair: abs(pair[0].cost - pair[1].cost))
+        inside = f"{signed_number(there.cost)} instructions to {there.metric}"
+        yield f"{where} it adds {inside}, where by itself it adds {signed_number(by_itself.cost)}."
 
 
 def _measure(one: ControlPrice) -> Iterator[str]:
@@ -394,7 +378,7 @@ def _by_what(priced: Sequence[KernelPrice]) -> str:
             if without is None
             else f"Measured: what {without} saves in {against}"
         )
-        return f"{how}; instructions, counted under QEMU ({dates}), which are not time."
+        return f"{how}; by instructions, counted under QEMU ({dates}), which are not time."
     (one, *_) = priced
     last = (
         "; the last column is what the first rule of all adds to the call besides, whichever it is"

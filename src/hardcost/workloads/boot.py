@@ -1,7 +1,7 @@
-"""The workload `boot`: the instructions that a guest executes until its first program runs.
+"""The workload `boot`: the instructions that a guest executes until it is ready for work.
 
-QEMU says the number of a guest that stands still behind its boot. Nothing is measured by what
-comes after: sysctls and rules, which a running guest is given, add nothing to it.
+QEMU says the number of a guest that stands still then: firmware, kernel, and the probe, which is
+the guest's first program. Sysctls, rules and a module's profiles come later, and add nothing to it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def read_metrics(
 
 KIND = WorkloadKind(
     name="boot",
-    title="a guest's boot: instructions until its first program runs, firmware included",
+    title="a guest's boot: instructions until it is ready for work, firmware included",
     parameters=Parameters,
     audit_note="none of the cost is audit's: it begins behind the boot",
     guest="small",

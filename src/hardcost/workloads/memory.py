@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hardcost.errors import TrialError
+from hardcost.errors import InputError, TrialError
 from hardcost.instruments.instrument import Instrument
 from hardcost.protocol.answers import Answer, ContentAnswer, answer_named
 from hardcost.protocol.ask import read
@@ -28,6 +28,18 @@ _OF_MEMINFO = {"slab": "Slab", "page-tables": "PageTables"}
 
 class Parameters(WorkloadParameters):
     """It has none."""
+
+    def check(self, instrument: Instrument) -> None:
+        """Refuse real machines, where slabs are mostly of what ran there before.
+
+        Raises:
+            InputError: The instrument reads a clock.
+        """
+        if not instrument.exact:
+            raise InputError(
+                "memory is the kernel's own in a guest that was just booted",
+                hint="measure it by --instrument insn",
+            )
 
 
 def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:  # noqa: ARG001  (the interface's)

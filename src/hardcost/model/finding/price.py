@@ -69,9 +69,14 @@ class CallPrice:
 
 @dataclass(frozen=True)
 class PriceWithin:
-    """What a control adds to calls while the other settings of a profile are on."""
+    """What a control adds while the other settings of a profile are on.
+
+    `compared` is how many of the calls to which it adds something by itself were compared; `calls`
+    are those to which it adds something else.
+    """
 
     profile: str
+    compared: int
     calls: tuple[CallPrice, ...]
 
 

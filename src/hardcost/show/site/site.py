@@ -17,6 +17,7 @@ from hardcost.model.finding.price import (
     KernelPrice,
     dearest_call,
     dearest_program,
+    dearest_start,
 )
 from hardcost.show.prices import (
     answer_of,
@@ -163,14 +164,14 @@ def _versions(prices: Sequence[ControlPrice]) -> tuple[str, ...]:
 
 
 def _most(one: ControlPrice, version: str | None) -> AmountCell:
-    """Return the largest share that a control adds to a call, else to what programs do.
+    """Return the largest share that a control adds to a call, else to programs, else to the start.
 
     On one kernel, or on any.
     """
     priced = [it for it in one.kernels if it.known is not None and version in {None, it.version}]
     if not priced:
         return AmountCell("-")
-    most = dearest_call(priced) or dearest_program(priced)
+    most = dearest_call(priced) or dearest_program(priced) or dearest_start(priced)
     if most is None:
         return AmountCell(
             "0%" if one.uncounted is None else "-", 0.0 if one.uncounted is None else None
