@@ -378,7 +378,7 @@ def _by_what(priced: Sequence[KernelPrice]) -> str:
             if without is None
             else f"Measured: what {without} saves in {against}"
         )
-        return f"{how}; by instructions, counted under QEMU ({dates}), which are not time."
+        return f"{how}; instructions, counted under QEMU ({dates}), which are not time."
     (one, *_) = priced
     last = (
         "; the last column is what the first rule of all adds to the call besides, whichever it is"

@@ -1,4 +1,4 @@
-"""The workload `memory`: what the kernel's own memory takes in a guest that is up.
+"""The workload `memory`: what the kernel takes for itself in a guest that was just booted.
 
 The kernel says it in pages, so a difference of less than a page is none.
 """
@@ -79,7 +79,7 @@ def read_metrics(
 
 KIND = WorkloadKind(
     name="memory",
-    title="the kernel's own memory in a guest that is up: image and tables, slabs, page tables",
+    title="the kernel's own memory in a guest that was just booted: static, slabs, page tables",
     parameters=Parameters,
     audit_note="slabs hold the rules, and the records that wait",
     guest="small",

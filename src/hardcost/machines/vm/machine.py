@@ -90,7 +90,7 @@ class VirtualMachine:
         """
         self.remarks = remarks
         self.cache = cache
-        self._hardware = hardware
+        self.hardware = hardware
         self.emulator = emulator
         self.release = release
         self.kernels = kernels or Kernels(cache)
@@ -106,9 +106,9 @@ class VirtualMachine:
         self._checks = SpotChecks()
 
     @cached_property
-    def hardware(self) -> argv.Hardware:
+    def _pinned(self) -> argv.Hardware:
         """The hardware, whose processor model is the same one under each QEMU."""
-        return cpu_models.pin_model(self._hardware, self.emulator)
+        return cpu_models.pin_model(self.hardware, self.emulator)
 
     @property
     def kernel(self) -> boot_kernel.BootKernel:
@@ -195,7 +195,7 @@ class VirtualMachine:
         return {
             "machine": self.name,
             "qemu": self.qemu_version,
-            "hardware": " ".join(argv.machine_words(self.hardware, boot, disks)),
+            "hardware": " ".join(argv.machine_words(self._pinned, boot, disks)),
             "kernel": self.kernel_name(boot),
             "kernel_line": argv.kernel_line(self.hardware, boot, disks),
             "initramfs": self._initramfs_digest(boot),
@@ -441,7 +441,7 @@ class VirtualMachine:
                 raise MachineError("the kernel has gone from the cache since it was built")
             image = found.image
         return argv.Recipe(
-            self.hardware,
+            self._pinned,
             boot,
             image,
             self._initramfs(boot),
