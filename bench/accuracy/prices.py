@@ -8,8 +8,8 @@
 guests of Debian 12 on any host. It says what is equal to the digit, and exits with 1 if the
 intervals of two prices have nothing in common, or one list alone has one; where kernel, QEMU or
 programs are others than the list's, it says so. `bills` draws controls that cost something, bills
-each, and exits with 1 if what it costs alone on a call of `syscalls` does not lie in the price's
-interval. `speed` asks for drawn names and prints what `hardcost price` takes, in processor time.
+each, and exits with 1 if, on a call of `syscalls`, a price is not what the bill says, and neither
+lies in the other's interval. `speed` asks for drawn names and prints what `hardcost price` takes, in processor time.
 """
 
 from __future__ import annotations
@@ -160,12 +160,15 @@ def billed(prices: PriceList, number: int, drawn: random.Random) -> int:
                 "json",
             )
         )
-        alone = {item["metric"]: item["alone"] for item in bill["items"]}
-        known = {metric: cost for metric, cost in one.costs[_CALLS].items() if metric in alone}
+        items = {item["metric"]: item for item in bill["items"]}
+        known = {metric: span for metric, span in one.costs[_CALLS].items() if metric in items}
         off = [
-            f"{metric} {low:g} to {high:g}, alone {alone[metric]:g}"
-            for metric, (_, low, high) in known.items()
-            if not low <= alone[metric] <= high
+            f"{metric} {cost:g} ({low:g} to {high:g}), billed {item['alone']:g}"
+            f" ({item['low']:g} to {item['high']:g})"
+            for metric, (cost, low, high) in known.items()
+            if (item := items[metric])["alone"] != cost
+            and not item["low"] <= cost <= item["high"]
+            and not low <= item["alone"] <= high
         ]
         faults += bool(off)
         below = len(one.costs[_CALLS]) - len(known)  # not distinguishable in the bill
