@@ -23,6 +23,7 @@ SHOWN = 12
 """Most calls that are shown without being asked for all."""
 
 _REFUSED = -0.5  # share: a call that does what it is asked for does not become that much cheaper
+_WORTH_SAYING = 0.01  # share of the boot or of memory
 _SMALL = 100  # instructions, below which a decimal says something
 _DONE = {
     ("filecopy", "copy"): "copying files",
@@ -42,9 +43,10 @@ _STARTED = {
 }
 """The parts of a system's start, in words, by metric."""
 
+_INTERVAL = "Behind ± is half the width of the 95 % interval."
 _START_MEANT = (
-    "The boot is all instructions until the guest is ready for work; memory is the kernel's own"
-    " then."
+    "The boot is all instructions until the guest is ready for work; memory is what its kernel then"
+    " has taken for itself."
 )
 
 _OWNERS = {"kernel": "every kernel has", "distribution": "Debian has"}
@@ -113,7 +115,10 @@ def answer_of(one: ControlPrice) -> str:
         if started is not None:
             return f"adds {none}, but {_to_start(started)}{rest}"
         return f"free, it adds {none}{rest}"
-    adds = " and ".join(filter(None, (_to_call(most), _to_program(program))))
+    started = dearest_start(priced)
+    clear = started if started is not None and started.share >= _WORTH_SAYING else None
+    parts = (_to_call(most), _to_program(program), "" if clear is None else _to_start(clear))
+    adds = join_in_prose([part for part in parts if part])
     more = "" if one.uncounted is None else ", and more that no count shows"
     had = "" if one.default is None else f", which {_OWNERS[one.default]} already"
     return f"adds up to {adds}{had}{more}{_first_of_all(calls)}"
@@ -234,7 +239,12 @@ def _table(one: ControlPrice, *, whole: bool) -> tuple[tuple[tuple[str, ...], ..
     started = [_cells(row) for row in start_rows(priced)]
     rows += [*done, *started]
     left_out = _left_out(priced, every[len(shown) :]) if every else ()
-    said = [*left_out, *unclear, *([_START_MEANT] if started else [])]
+    said = [
+        *left_out,
+        *unclear,
+        *([_INTERVAL] if done else []),
+        *([_START_MEANT] if started else []),
+    ]
     if not rows:
         return (), said
     head = ("adds to", *(f"Linux {kernel.version}" for kernel in priced))
