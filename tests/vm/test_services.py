@@ -13,7 +13,7 @@ from hardcost.instruments import audit, avc, cpu
 from hardcost.machines.vm.argv import Hardware
 from hardcost.machines.vm.machine import VirtualMachine
 from hardcost.protocol import ask, requests
-from hardcost.protocol.answers import Answer
+from hardcost.protocol.answers import Answer, BootedAnswer
 from hardcost.protocol.boot import Boot
 from hardcost.protocol.requests import Request
 from hardcost.supply.cache.cache import Cache
@@ -79,8 +79,10 @@ def shell(name: str, script: str) -> Request:
 
 
 def execute(cache_root: Path, job: list[Request], boot: Boot = DEBIAN) -> tuple[Answer, ...]:
+    """Return the probe's answers, without the machine's own."""
     machine = VirtualMachine(Cache(cache_root), ICOUNT)
-    return asyncio.run(machine.execute(boot, job, LIMIT_SECONDS)).answers
+    answers = asyncio.run(machine.execute(boot, job, LIMIT_SECONDS)).answers
+    return tuple(one for one in answers if not isinstance(one, BootedAnswer))
 
 
 def failure(cache_root: Path, *job: Request) -> TrialError:
