@@ -115,6 +115,19 @@ def test_what_slows_programs_alone_is_not_free() -> None:
     assert "No clear change to copying files (±2.0%)." in said.known
 
 
+def test_a_kernel_without_a_price_says_so_once() -> None:
+    first, second = ONE.kernels
+    why = "the kernel does not know it"
+    unpriced = replace(second, known=None, why=why, missing={"boot": why, "syscalls": why})
+    said = words_of(replace(ONE, kernels=(first, unpriced))).known
+    assert [line for line in said if why in line] == [f"No price on Linux 6.12: {why}."]
+    part = replace(first, missing={"boot": "it booted cold"})
+    assert (
+        "Not known on Linux 6.1: boot: it booted cold."
+        in words_of(replace(ONE, kernels=(part,))).known
+    )
+
+
 def test_boot_and_memory_have_rows_where_they_change() -> None:
     parts = (
         start("boot", "until-ready", 72.7e6, 743e6),

@@ -332,11 +332,7 @@ def _left_out(priced: Sequence[KernelPrice], more: Sequence[PriceRow]) -> Iterat
 
 def how_known(one: ControlPrice) -> Iterator[str]:
     """Yield how a price is known, where there is none, and what it lacks."""
-    for kernel in one.kernels:
-        if kernel.known is None and any(it.known is not None for it in one.kernels):
-            yield f"No price on Linux {kernel.version}: {kernel.why}."
-        for workload, why in kernel.missing.items():
-            yield f"Not known on Linux {kernel.version}: {workload}: {why}."
+    yield from _lacking(one)
     priced = [] if is_unknown(one) else _priced(one)
     calls = [call for kernel in priced for call in kernel.calls]
     for name in _refused(calls):
@@ -352,6 +348,16 @@ def how_known(one: ControlPrice) -> Iterator[str]:
         yield f"Caution: {one.uncounted}."
     for caveat in one.caveats:
         yield f"Note: {caveat.rstrip('.')}."
+
+
+def _lacking(one: ControlPrice) -> Iterator[str]:
+    """Yield which kernels of several have no price, and what was not measured on the others."""
+    for kernel in one.kernels:
+        if kernel.known is not None:
+            for workload, why in kernel.missing.items():
+                yield f"Not known on Linux {kernel.version}: {workload}: {why}."
+        elif any(it.known is not None for it in one.kernels):
+            yield f"No price on Linux {kernel.version}: {kernel.why}."
 
 
 def _in_company(priced: Sequence[KernelPrice]) -> Iterator[str]:
