@@ -6,8 +6,9 @@
 
 `again` draws a share of the controls of each list of Debian 12's kernel and measures them again, in
 guests of Debian 12 on any host. It says what is equal to the digit, and exits with 1 if the
-intervals of two prices have nothing in common, or one list alone has one; where kernel, QEMU or
-programs are others than the list's, it says so. `bills` draws controls that
+intervals of two prices have nothing in common, or one list alone has one. Not counted are a
+setting that is random by design, and, where another root was made, what runs in a Debian guest;
+where kernel, QEMU or programs are others than the list's, it says so. `bills` draws controls that
 cost something, bills each, and exits with 1 if, on a call of `syscalls`, a price is not what the
 bill says, and their intervals have nothing in common. `speed` asks for drawn names and prints what
 `hardcost price` takes, in processor time.

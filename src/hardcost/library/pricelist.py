@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Literal
 
 from auditrules.read import parse
@@ -128,7 +129,7 @@ class PriceListRequest(CheckedRequest):
             InputError: There is none of a name, it can't be measured by itself, or they are of
                 several kinds.
         """
-        known = {one.name: one for one in self.candidates()}
+        known = {one.name: one for one in self.candidates}
         for name in self.controls:
             if name not in known and self.within is not None:
                 raise InputError(
@@ -156,8 +157,9 @@ class PriceListRequest(CheckedRequest):
             )
         return found
 
+    @cached_property
     def candidates(self) -> Sequence[ListedControl]:
-        """Return the controls that can be measured.
+        """The controls that can be measured; a profile is read once.
 
         Raises:
             InputError: The profile within which they are to be measured sets nothing of the kind.
@@ -212,12 +214,14 @@ def preview_list(request: PriceListRequest, monitor: Monitor | None = None) -> F
 
 
 def _run_request(request: PriceListRequest, chosen: Sequence[ListedControl]) -> RunRequest:
-    how, kind = request.how, request.kind_of(chosen)
-    usual = _WORKLOADS[kind] if request.within is None else _CALLS
-    return RunRequest(
-        _study(chosen, kind) if request.within is None else _study_within(request, chosen),
-        how=replace(how, instrument=INSN.name, workloads=how.workloads or usual),
-    )
+    how = request.how
+    if request.within is None:
+        kind = request.kind_of(chosen)
+        study, usual = _study(chosen, kind), _WORKLOADS[kind]
+    else:
+        study, usual = _study_within(request, chosen), _CALLS
+    how = replace(how, instrument=INSN.name, workloads=how.workloads or usual)
+    return RunRequest(study, how=how)
 
 
 def _study(controls: Sequence[ListedControl], kind: ListKind) -> Study:
@@ -243,7 +247,7 @@ def _study_within(request: PriceListRequest, controls: Sequence[ListedControl]) 
 
     A default stays when it is left out; so it is switched off instead.
     """
-    every = tuple(one.control for one in request.candidates() if one.control is not None)
+    every = tuple(one.control for one in request.candidates if one.control is not None)
 
     def others(left_out: ListedControl) -> tuple[Control, ...]:
         rest = tuple(it for it in every if it != left_out.control)

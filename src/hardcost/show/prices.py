@@ -106,16 +106,15 @@ def answer_of(one: ControlPrice) -> str:
         return f"cost not known, {_reason(one)}"
     calls = [call for kernel in priced for call in kernel.calls]
     most, program = dearest_call(priced), dearest_program(priced)
+    started = dearest_start(priced)
     if most is None and program is None:
         refused = _refused(calls)
         number = max(len(kernel.calls) + kernel.free for kernel in priced)
         rest = f", but {join_in_prose(refused)} can fail with it" if refused else ""
         none = f"nothing to any of {count(number, 'call')}"
-        started = dearest_start(priced)
         if started is not None:
             return f"adds {none}, but {_to_start(started)}{rest}"
         return f"free, it adds {none}{rest}"
-    started = dearest_start(priced)
     clear = started if started is not None and started.share >= _WORTH_SAYING else None
     parts = (_to_call(most), _to_program(program), "" if clear is None else _to_start(clear))
     adds = join_in_prose([part for part in parts if part])
